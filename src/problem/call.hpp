@@ -25,29 +25,29 @@ struct Call {
   View out;  // (B,Sq,Hq,Dv): written by forward, read by backward
   View lse;  // (B,Hq,Sq) or (Hq,Tq) fp32, natural log: written by forward when given, read by backward
 
-  View dout;   // (B,Sq,Hq,Dv)
-  View dlse;   // like lse, optional
+  View dout;  // (B,Sq,Hq,Dv)
+  View dlse;  // like lse, optional
   View dq, dk, dv;
   View dbias;  // like bias, optional
   View dsink;  // like sink, optional
 
-  View alibi;  // (Hq) or (B,Hq) fp32 slopes
-  View bias;   // (1|B,1|Hq,1|Sq,Sk)
-  View sink;   // (Hq)
+  View alibi;         // (Hq) or (B,Hq) fp32 slopes
+  View bias;          // (1|B,1|Hq,1|Sq,Sk)
+  View sink;          // (Hq)
   View dropout_mask;  // out, (B,Hq,max Sq,max Sk) uint8, 1 = kept; optional
 
-  View cu_seqlens_q, cu_seqlens_k;  // (B+1) int32
-  View seqused_q, seqused_k;        // (B) int32
+  View cu_seqlens_q, cu_seqlens_k;            // (B+1) int32
+  View seqused_q, seqused_k;                  // (B) int32
   std::int64_t max_seq_q = 0, max_seq_k = 0;  // varlen: 0 = taken from cu_seqlens (CPU) or refused
-  View diagonals;                   // (B) int32, replaces the scalar
+  View diagonals;                             // (B) int32, replaces the scalar
 
-  View cache_seqlens;    // (B) int32: filled slots before the append, padding included
-  View block_table;      // (B, columns) int32
-  View cache_batch_idx;  // (B) int32
-  View leftpad;          // (B) int32
-  View k_new, v_new;     // (B,New,Hk,D), (B,New,Hk,Dv)
+  View cache_seqlens;           // (B) int32: filled slots before the append, padding included
+  View block_table;             // (B, columns) int32
+  View cache_batch_idx;         // (B) int32
+  View leftpad;                 // (B) int32
+  View k_new, v_new;            // (B,New,Hk,D), (B,New,Hk,Dv)
   View rotary_cos, rotary_sin;  // (rows, R/2)
-  View rotary_seqlens;   // (B) int32, replaces cache_seqlens as the first position
+  View rotary_seqlens;          // (B) int32, replaces cache_seqlens as the first position
   bool rotary_interleaved = false;
 
   bool scale_given = false;

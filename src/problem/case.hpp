@@ -24,6 +24,7 @@ struct Case {
   Lens lens = Lens::full;
   std::vector<std::int32_t> listed_q, listed_k;  // lens=Q,../K,..
   std::vector<std::int32_t> listed_leftpad;      // leftpad=N,..
+  std::vector<std::int32_t> listed_diagonals;    // diagonal=N,N,..
 
   bool operator==(const Case&) const = default;
 };
@@ -34,7 +35,12 @@ std::string print(const Case& c);  // canonical: parse(print(c)) == c
 // The lengths the recipe denotes, a value a sequence. `keys` counts what is there before an append.
 struct Extents {
   std::vector<std::int32_t> queries, keys, leftpad;
+  std::vector<std::int32_t> diagonals;  // where row 0 stands, whoever says it
 };
 Extents extents(const Case& c);
+
+// Which lengths a recipe may choose; the others are always whole.
+bool queries_vary(const Problem& p);
+bool keys_vary(const Problem& p);
 
 }  // namespace fw

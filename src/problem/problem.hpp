@@ -70,8 +70,8 @@ struct Problem {
   int splits = 0;  // 0 = the plan chooses
 
   bool want_lse = false;
-  bool want_mask = false;   // the dropout mask
-  bool want_dlse = false;   // backward: a gradient of lse comes in
+  bool want_mask = false;  // the dropout mask
+  bool want_dlse = false;  // backward: a gradient of lse comes in
   bool want_dbias = false;
   bool want_dsink = false;
   bool deterministic = false;
