@@ -3,9 +3,9 @@
  * Every function returns a code; flashwave_message() then holds one sentence about the last failure of this
  * thread. Nothing here prints, exits or throws. What the words mean is written in docs/semantics.md.
  *
- * Every struct begins with struct_size: set it to sizeof of the struct (FLASHWAVE_INIT does). Fields are only ever
- * appended: a library reads the fields a smaller struct lacks as zero, and accepts a larger struct if the part it
- * does not know is zero.
+ * Every struct begins with struct_size: set it to sizeof of the struct (FLASHWAVE_INIT does). Fields are only
+ * ever appended: a library reads the fields a smaller struct lacks as zero, and accepts a larger struct if
+ * the part it does not know is zero.
  */
 #ifndef FLASHWAVE_H
 #define FLASHWAVE_H
@@ -56,7 +56,11 @@ typedef enum flashwave_pass {
   FLASHWAVE_BOTH = 2 /* in problems only: a call is one or the other */
 } flashwave_pass;
 
-typedef enum flashwave_lengths { FLASHWAVE_DENSE = 0, FLASHWAVE_VARLEN = 1, FLASHWAVE_CACHE = 2 } flashwave_lengths;
+typedef enum flashwave_lengths {
+  FLASHWAVE_DENSE = 0,
+  FLASHWAVE_VARLEN = 1,
+  FLASHWAVE_CACHE = 2
+} flashwave_lengths;
 typedef enum flashwave_alibi {
   FLASHWAVE_ALIBI_NONE = 0,
   FLASHWAVE_ALIBI_PER_HEAD = 1,
@@ -76,8 +80,9 @@ typedef struct flashwave_tensor {
   int64_t stride[FLASHWAVE_MAX_RANK];
 } flashwave_tensor;
 
-/* One attention call. B batch, Sq/Sk queries and keys, Hq/Hk heads (Hq a multiple of Hk), D of q and k, Dv of v and
- * out. With cu_seqlens_q a (B,Sq,...) tensor is (Tq,...), with cu_seqlens_k a (B,Sk,...) tensor is (Tk,...). */
+/* One attention call. B batch, Sq/Sk queries and keys, Hq/Hk heads (Hq a multiple of Hk), D of q and k, Dv of
+ * v and out. With cu_seqlens_q a (B,Sq,...) tensor is (Tq,...), with cu_seqlens_k a (B,Sk,...) tensor is
+ * (Tk,...). */
 typedef struct flashwave_attention {
   uint32_t struct_size;
   int32_t pass;       /* flashwave_pass */
@@ -87,11 +92,12 @@ typedef struct flashwave_attention {
   flashwave_tensor k;   /* (B,Sk,Hk,D), or with block_table (pages,page_size,Hk,D) */
   flashwave_tensor v;   /* (B,Sk,Hk,Dv), or (pages,page_size,Hk,Dv) */
   flashwave_tensor out; /* (B,Sq,Hq,Dv): written forward, read backward */
-  flashwave_tensor lse; /* (B,Hq,Sq) or (Hq,Tq) fp32, natural log, sink included: written forward if given, read backward */
+  flashwave_tensor lse; /* (B,Hq,Sq) or (Hq,Tq) fp32, natural log, sink included: written forward if given,
+                           read backward */
 
-  flashwave_tensor dout, dlse;     /* backward in: like out; like lse (optional) */
-  flashwave_tensor dq, dk, dv;     /* backward out: like q, k, v */
-  flashwave_tensor dbias, dsink;   /* backward out, optional: like bias, like sink */
+  flashwave_tensor dout, dlse;   /* backward in: like out; like lse (optional) */
+  flashwave_tensor dq, dk, dv;   /* backward out: like q, k, v */
+  flashwave_tensor dbias, dsink; /* backward out, optional: like bias, like sink */
 
   flashwave_tensor alibi;        /* (Hq) or (B,Hq) fp32: score -= slope * |p - j| */
   flashwave_tensor bias;         /* (1|B,1|Hq,1|Sq,Sk), q's dtype, fp32, or uint8 (1 = visible) */
@@ -100,7 +106,7 @@ typedef struct flashwave_attention {
 
   flashwave_tensor cu_seqlens_q, cu_seqlens_k; /* (B+1) int32, from 0, not decreasing */
   flashwave_tensor seqused_q, seqused_k;       /* (B) int32: rows of each sequence that count */
-  int64_t max_seq_q, max_seq_k;                /* varlen: longest sequence; 0 = read from cu_seqlens (CPU only) */
+  int64_t max_seq_q, max_seq_k; /* varlen: longest sequence; 0 = read from cu_seqlens (CPU only) */
 
   flashwave_tensor cache_seqlens;   /* (B) int32: filled slots before the append; never changed here */
   flashwave_tensor block_table;     /* (B,columns) int32: page of slot t is block_table[b, t / page_size] */
@@ -115,9 +121,10 @@ typedef struct flashwave_attention {
   float scale;
   float softcap; /* 0 = off: c * tanh(score / c) */
 
-  /* Row i stands at p = i + diagonal and sees keys p-window_left .. p+window_right, each side open when negative.
-   * The diagonal is Sk - Sq of the sequence (bottom-right) unless given here or a sequence in `diagonals`. */
-  int32_t has_window; /* 0: both sides are open, whatever window_left and window_right say */
+  /* Row i stands at p = i + diagonal and sees keys p-window_left .. p+window_right, each side open when
+   * negative. The diagonal is Sk - Sq of the sequence (bottom-right) unless given here or a sequence in
+   * `diagonals`. */
+  int32_t has_window;                /* 0: both sides are open, whatever window_left and window_right say */
   int32_t window_left, window_right; /* causal: window_right = 0 */
   int32_t has_diagonal, diagonal;
   flashwave_tensor diagonals; /* (B) int32 */
@@ -133,7 +140,7 @@ typedef struct flashwave_attention {
 
   void* workspace; /* 256-byte aligned, contents irrelevant; null = the library allocates */
   size_t workspace_bytes;
-  void* stream; /* GPUs */
+  void* stream;                                                     /* GPUs */
   void* (*allocate)(void* context, size_t bytes, size_t alignment); /* both null = the library's own */
   void (*release)(void* context, void* block);
   void* allocator_context;
@@ -148,10 +155,10 @@ typedef struct flashwave_problem {
   int32_t has_diagonal, diagonal_per_batch, diagonal;
   int32_t has_scale;
   float scale, softcap;
-  int32_t alibi;                              /* flashwave_alibi */
-  int32_t bias;                               /* dtype, 0 = none */
-  int32_t bias_batch, bias_head, bias_query;  /* 0 = the dimension is 1 and broadcasts */
-  int32_t sink;                               /* dtype, 0 = none */
+  int32_t alibi;                             /* flashwave_alibi */
+  int32_t bias;                              /* dtype, 0 = none */
+  int32_t bias_batch, bias_head, bias_query; /* 0 = the dimension is 1 and broadcasts */
+  int32_t sink;                              /* dtype, 0 = none */
   float dropout;
   int32_t lengths; /* flashwave_lengths */
   int32_t seqused_q, seqused_k;
@@ -161,8 +168,18 @@ typedef struct flashwave_problem {
   int32_t want_lse, want_mask, want_dlse, want_dbias, want_dsink, deterministic;
 } flashwave_problem;
 
-typedef enum flashwave_values { FLASHWAVE_NORMAL = 0, FLASHWAVE_SHARP = 1, FLASHWAVE_OUTLIERS = 2, FLASHWAVE_TINYDOUT = 3 } flashwave_values;
-typedef enum flashwave_layout { FLASHWAVE_BSHD = 0, FLASHWAVE_BHSD = 1, FLASHWAVE_PACKED = 2, FLASHWAVE_STRIDED = 3 } flashwave_layout;
+typedef enum flashwave_values {
+  FLASHWAVE_NORMAL = 0,
+  FLASHWAVE_SHARP = 1,
+  FLASHWAVE_OUTLIERS = 2,
+  FLASHWAVE_TINYDOUT = 3
+} flashwave_values;
+typedef enum flashwave_layout {
+  FLASHWAVE_BSHD = 0,
+  FLASHWAVE_BHSD = 1,
+  FLASHWAVE_PACKED = 2,
+  FLASHWAVE_STRIDED = 3
+} flashwave_layout;
 
 /* How the data of a case is made. The arrays have `batch` entries and live as long as the case. */
 typedef struct flashwave_recipe {
@@ -183,13 +200,13 @@ typedef struct flashwave_counts {
 
 typedef struct flashwave_device {
   uint32_t struct_size;
-  const char* name;        /* static for the life of the library */
+  const char* name; /* static for the life of the library */
   const char* backend;
   const char* description;
-  const char* isa;         /* instruction set or architecture in use */
-  const char* missing;     /* why it cannot be used, or "" */
+  const char* isa;     /* instruction set or architecture in use */
+  const char* missing; /* why it cannot be used, or "" */
   int32_t threads;
-  int32_t listed;          /* 0: a yardstick, reached by name only */
+  int32_t listed; /* 0: a yardstick, reached by name only */
 } flashwave_device;
 
 typedef struct flashwave_plan {
@@ -221,7 +238,17 @@ typedef struct flashwave_combine {
 
 typedef struct flashwave_case flashwave_case;
 
+/* flashwave_plan plan = FLASHWAVE_INIT(flashwave_plan); everything else is zero. */
+#ifdef __cplusplus
+#define FLASHWAVE_INIT(type)         \
+  ([] {                              \
+    type made{};                     \
+    made.struct_size = sizeof(type); \
+    return made;                     \
+  }())
+#else
 #define FLASHWAVE_INIT(type) {.struct_size = sizeof(type)}
+#endif
 
 FLASHWAVE_API const char* flashwave_version(void);
 /* The last failure of this thread: a sentence, and the id of the validity rule that refused ("" if none). */
@@ -235,7 +262,8 @@ FLASHWAVE_API int flashwave_run_combine(const flashwave_combine* call);
 
 /* Questions. `device` null = "cpu". */
 FLASHWAVE_API int flashwave_supports(const char* device, const flashwave_problem* problem);
-FLASHWAVE_API int flashwave_make_plan(const char* device, const flashwave_problem* problem, flashwave_plan* plan);
+FLASHWAVE_API int flashwave_make_plan(const char* device, const flashwave_problem* problem,
+                                      flashwave_plan* plan);
 FLASHWAVE_API int flashwave_explain(const char* device, const flashwave_problem* problem, char** text);
 FLASHWAVE_API size_t flashwave_device_count(void);
 FLASHWAVE_API int flashwave_device_at(size_t index, flashwave_device* device);
