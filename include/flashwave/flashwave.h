@@ -186,9 +186,10 @@ typedef struct flashwave_recipe {
   uint32_t struct_size;
   uint64_t seed;
   int32_t values, layout;
-  const int32_t* queries; /* rows of each sequence */
-  const int32_t* keys;    /* keys of each sequence before an append */
-  const int32_t* leftpad; /* zeros without leftpad */
+  const int32_t* queries;   /* rows of each sequence */
+  const int32_t* keys;      /* keys of each sequence before an append */
+  const int32_t* leftpad;   /* zeros without leftpad */
+  const int32_t* diagonals; /* where row 0 of each sequence stands */
 } flashwave_recipe;
 
 typedef struct flashwave_counts {

@@ -1,11 +1,12 @@
 // Calls: describe the tensors, check, ask the backend, plan, run.
-#include <string>
+#include <cstdint>
 
 #include "api/convert.hpp"
 #include "api/failure.hpp"
 #include "api/plans.hpp"
 #include "api/registry.hpp"
 #include "api/structs.hpp"
+#include "base/text.hpp"
 #include "problem/rules.hpp"
 
 namespace fw::api {
@@ -43,8 +44,7 @@ Status check_workspace(const Call& call, std::size_t needed) {
   if (reinterpret_cast<std::uintptr_t>(call.workspace) % 256)
     return invalid("workspace is not 256-byte aligned");
   if (call.workspace_bytes < needed)
-    return invalid("workspace has " + std::to_string(call.workspace_bytes) + " bytes, this call needs " +
-                   std::to_string(needed));
+    return invalid(say("workspace has ", call.workspace_bytes, " bytes, this call needs ", needed));
   return {};
 }
 

@@ -1,13 +1,12 @@
 // Problem lines: the grammar itself is src/problem.
 #include <cstdlib>
-#include <cstring>
 #include <memory>
-#include <new>
 
 #include "api/convert.hpp"
 #include "api/failure.hpp"
 #include "api/structs.hpp"
 #include "api/text.hpp"
+#include "base/text.hpp"
 #include "problem/case.hpp"
 #include "problem/counts.hpp"
 #include "problem/rules.hpp"
@@ -51,6 +50,7 @@ int flashwave_case_recipe(const flashwave_case* c, flashwave_recipe* recipe) {
     made.queries = c->extents.queries.data();
     made.keys = c->extents.keys.data();
     made.leftpad = c->extents.leftpad.data();
+    made.diagonals = c->extents.diagonals.data();
     return write(recipe, "flashwave_recipe", made);
   });
 }
@@ -59,7 +59,7 @@ int flashwave_case_counts(const flashwave_case* c, int32_t pass, flashwave_count
   return guard([&]() -> fw::Status {
     if (!c) return fw::invalid("case is null");
     if (pass != FLASHWAVE_FORWARD && pass != FLASHWAVE_BACKWARD)
-      return fw::invalid("pass is " + std::to_string(pass) + ", counts are of forward (0) or backward (1)");
+      return fw::invalid(fw::say("pass is ", pass, ", counts are of forward (0) or backward (1)"));
     const fw::Counts counted = fw::count(c->value, static_cast<fw::Pass>(pass));
     flashwave_counts made{};
     made.pairs = counted.pairs;

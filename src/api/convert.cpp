@@ -1,15 +1,22 @@
 #include "api/convert.hpp"
 
-#include <string>
+#include <type_traits>
+
+#include "base/text.hpp"
 
 namespace fw::api {
 namespace {
 
+// The last value that a caller may name.
+constexpr Pass last_of(Pass) { return Pass::both; }
+constexpr DType last_of(DType) { return DType::int64; }
+constexpr Alibi last_of(Alibi) { return Alibi::per_batch_head; }
+constexpr Lengths last_of(Lengths) { return Lengths::cache; }
+
 template <class Enum>
-Status to_enum(const char* name, std::int32_t value, Enum last, Enum& out) {
+Status to_enum(std::string_view name, std::int32_t value, Enum& out, Enum last = last_of(Enum{})) {
   if (value < 0 || value > static_cast<int>(last))
-    return invalid(std::string(name) + " is " + std::to_string(value) + ", it goes from 0 to " +
-                   std::to_string(static_cast<int>(last)));
+    return invalid(say(name, " is ", value, ", it goes from 0 to ", static_cast<int>(last)));
   out = static_cast<Enum>(value);
   return {};
 }
@@ -17,11 +24,10 @@ Status to_enum(const char* name, std::int32_t value, Enum last, Enum& out) {
 Status convert(const char* name, const flashwave_tensor& from, View& to) {
   to = View{};
   if (from.rank < 0 || from.rank > View::max_rank)
-    return invalid(std::string(name) + " has rank " + std::to_string(from.rank) +
-                   ", it goes from 0 (absent) to " + std::to_string(View::max_rank));
+    return invalid(say(name, " has rank ", from.rank, ", it goes from 0 (absent) to ", View::max_rank));
   if (from.rank == 0)
-    return from.data ? invalid(std::string(name) + " has data but rank 0, which means absent") : Status();
-  FW_TRY(to_enum((std::string(name) + ".dtype").c_str(), from.dtype, DType::int64, to.dtype));
+    return from.data ? invalid(say(name, " has data but rank 0, which means absent")) : Status();
+  FW_TRY(to_enum(say("the dtype of ", name), from.dtype, to.dtype));
   to.data = from.data;
   to.rank = from.rank;
   for (int i = 0; i < from.rank; ++i) {
@@ -79,11 +85,77 @@ constexpr TensorField<flashwave_combine, CombineCall> combine_tensors[] = {
 };
 #undef FIELD
 
+// Where flashwave_problem and Problem have the same field: one row each, for both directions.
+template <class Theirs, class Ours, class Move>
+void each_field(Theirs& theirs, Ours& ours, Move& move) {
+  move("pass", theirs.pass, ours.pass);
+  move("dtype", theirs.dtype, ours.dtype);
+  move("batch", theirs.batch, ours.batch);
+  move("heads_q", theirs.heads_q, ours.heads_q);
+  move("heads_k", theirs.heads_k, ours.heads_k);
+  move("seq_q", theirs.seq_q, ours.seq_q);
+  move("seq_k", theirs.seq_k, ours.seq_k);
+  move("dim_qk", theirs.dim_qk, ours.dim_qk);
+  move("dim_v", theirs.dim_v, ours.dim_v);
+  move("window_left", theirs.window_left, ours.left);
+  move("window_right", theirs.window_right, ours.right);
+  move("has_diagonal", theirs.has_diagonal, ours.diagonal_given);
+  move("diagonal_per_batch", theirs.diagonal_per_batch, ours.diagonal_per_batch);
+  move("diagonal", theirs.diagonal, ours.diagonal);
+  move("softcap", theirs.softcap, ours.softcap);
+  move("alibi", theirs.alibi, ours.alibi);
+  move("bias", theirs.bias, ours.bias.dtype);
+  move("bias_batch", theirs.bias_batch, ours.bias.batch);
+  move("bias_head", theirs.bias_head, ours.bias.head);
+  move("bias_query", theirs.bias_query, ours.bias.query);
+  move("sink", theirs.sink, ours.sink);
+  move("dropout", theirs.dropout, ours.dropout);
+  move("lengths", theirs.lengths, ours.lengths);
+  move("seqused_q", theirs.seqused_q, ours.seqused_q);
+  move("seqused_k", theirs.seqused_k, ours.seqused_k);
+  move("page_size", theirs.page_size, ours.page_size);
+  move("pages", theirs.pages, ours.pages);
+  move("append", theirs.append, ours.append);
+  move("rotary_dim", theirs.rotary_dim, ours.rotary.dim);
+  move("rotary_interleaved", theirs.rotary_interleaved, ours.rotary.interleaved);
+  move("rotary_dtype", theirs.rotary_dtype, ours.rotary.dtype);
+  move("batch_index", theirs.batch_index, ours.batch_index);
+  move("leftpad", theirs.leftpad, ours.leftpad);
+  move("splits", theirs.splits, ours.splits);
+  move("want_lse", theirs.want_lse, ours.want_lse);
+  move("want_mask", theirs.want_mask, ours.want_mask);
+  move("want_dlse", theirs.want_dlse, ours.want_dlse);
+  move("want_dbias", theirs.want_dbias, ours.want_dbias);
+  move("want_dsink", theirs.want_dsink, ours.want_dsink);
+  move("deterministic", theirs.deterministic, ours.deterministic);
+}
+
+struct ToOurs {
+  Status status;  // of the first enum out of range
+  template <class Theirs, class Ours>
+  void operator()(std::string_view name, const Theirs& theirs, Ours& ours) {
+    if constexpr (std::is_enum_v<Ours>) {
+      if (Status found = to_enum(name, theirs, ours); status.ok()) status = std::move(found);
+    } else if constexpr (std::is_same_v<Ours, bool>) {
+      ours = theirs != 0;
+    } else {
+      ours = theirs;
+    }
+  }
+};
+
+struct ToTheirs {
+  template <class Theirs, class Ours>
+  void operator()(std::string_view, Theirs& theirs, const Ours& ours) {
+    theirs = static_cast<Theirs>(ours);
+  }
+};
+
 }  // namespace
 
 Status convert(const flashwave_attention& from, Call& to) {
   to = Call{};
-  FW_TRY(to_enum("pass", from.pass, Pass::backward, to.pass));
+  FW_TRY(to_enum("pass", from.pass, to.pass, Pass::backward));
   for (const auto& field : call_tensors) FW_TRY(convert(field.name, from.*field.from, to.*field.to));
   to.max_seq_q = from.max_seq_q;
   to.max_seq_k = from.max_seq_k;
@@ -125,95 +197,22 @@ Status convert(const flashwave_combine& from, CombineCall& to) {
 
 Status convert(const flashwave_problem& from, Problem& to) {
   to = Problem{};
-  FW_TRY(to_enum("pass", from.pass, Pass::both, to.pass));
-  FW_TRY(to_enum("dtype", from.dtype, DType::int64, to.dtype));
-  to.batch = from.batch;
-  to.heads_q = from.heads_q;
-  to.heads_k = from.heads_k;
-  to.seq_q = from.seq_q;
-  to.seq_k = from.seq_k;
-  to.dim_qk = from.dim_qk;
-  to.dim_v = from.dim_v;
-  to.left = from.window_left < 0 ? open_side : from.window_left;
-  to.right = from.window_right < 0 ? open_side : from.window_right;
-  to.diagonal_given = from.has_diagonal != 0;
-  to.diagonal_per_batch = from.diagonal_per_batch != 0;
-  to.diagonal = from.diagonal;
+  ToOurs move;
+  each_field(from, to, move);
+  FW_TRY(move.status);
+  if (to.left < 0) to.left = open_side;
+  if (to.right < 0) to.right = open_side;
   if (from.has_scale) to.scale = from.scale;
-  to.softcap = from.softcap;
-  FW_TRY(to_enum("alibi", from.alibi, Alibi::per_batch_head, to.alibi));
-  FW_TRY(to_enum("bias", from.bias, DType::int64, to.bias.dtype));
-  to.bias.batch = from.bias_batch != 0;
-  to.bias.head = from.bias_head != 0;
-  to.bias.query = from.bias_query != 0;
-  FW_TRY(to_enum("sink", from.sink, DType::int64, to.sink));
-  to.dropout = from.dropout;
-  FW_TRY(to_enum("lengths", from.lengths, Lengths::cache, to.lengths));
-  to.seqused_q = from.seqused_q != 0;
-  to.seqused_k = from.seqused_k != 0;
-  to.page_size = from.page_size;
-  to.pages = from.pages;
-  to.append = from.append;
-  to.rotary.dim = from.rotary_dim;
-  to.rotary.interleaved = from.rotary_interleaved != 0;
-  FW_TRY(to_enum("rotary_dtype", from.rotary_dtype, DType::int64, to.rotary.dtype));
-  to.batch_index = from.batch_index != 0;
-  to.leftpad = from.leftpad != 0;
-  to.splits = from.splits;
-  to.want_lse = from.want_lse != 0;
-  to.want_mask = from.want_mask != 0;
-  to.want_dlse = from.want_dlse != 0;
-  to.want_dbias = from.want_dbias != 0;
-  to.want_dsink = from.want_dsink != 0;
-  to.deterministic = from.deterministic != 0;
   return {};
 }
 
 flashwave_problem convert(const Problem& from) {
   flashwave_problem to{};
   to.struct_size = sizeof to;
-  to.pass = static_cast<int>(from.pass);
-  to.dtype = static_cast<int>(from.dtype);
-  to.batch = from.batch;
-  to.heads_q = from.heads_q;
-  to.heads_k = from.heads_k;
-  to.seq_q = from.seq_q;
-  to.seq_k = from.seq_k;
-  to.dim_qk = from.dim_qk;
-  to.dim_v = from.dim_v;
-  to.window_left = from.left;
-  to.window_right = from.right;
-  to.has_diagonal = from.diagonal_given;
-  to.diagonal_per_batch = from.diagonal_per_batch;
-  to.diagonal = from.diagonal;
+  ToTheirs move;
+  each_field(to, from, move);
   to.has_scale = from.scale.has_value();
   to.scale = from.scale.value_or(0.0f);
-  to.softcap = from.softcap;
-  to.alibi = static_cast<int>(from.alibi);
-  to.bias = static_cast<int>(from.bias.dtype);
-  to.bias_batch = from.bias.batch;
-  to.bias_head = from.bias.head;
-  to.bias_query = from.bias.query;
-  to.sink = static_cast<int>(from.sink);
-  to.dropout = from.dropout;
-  to.lengths = static_cast<int>(from.lengths);
-  to.seqused_q = from.seqused_q;
-  to.seqused_k = from.seqused_k;
-  to.page_size = from.page_size;
-  to.pages = from.pages;
-  to.append = from.append;
-  to.rotary_dim = from.rotary.dim;
-  to.rotary_interleaved = from.rotary.interleaved;
-  to.rotary_dtype = static_cast<int>(from.rotary.dtype);
-  to.batch_index = from.batch_index;
-  to.leftpad = from.leftpad;
-  to.splits = from.splits;
-  to.want_lse = from.want_lse;
-  to.want_mask = from.want_mask;
-  to.want_dlse = from.want_dlse;
-  to.want_dbias = from.want_dbias;
-  to.want_dsink = from.want_dsink;
-  to.deterministic = from.deterministic;
   return to;
 }
 

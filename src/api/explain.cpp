@@ -4,35 +4,24 @@
 #include <string_view>
 
 #include "api/plans.hpp"
+#include "base/text.hpp"
 #include "problem/case.hpp"
 
 namespace fw::api {
 namespace {
 
-std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.6g", value);
-  return text;
-}
-
-std::string number(std::int64_t value) { return std::to_string(value); }
-
-std::string memory(std::size_t bytes) {
-  if (bytes < 10240) return number(static_cast<std::int64_t>(bytes)) + " B";
-  const double kib = static_cast<double>(bytes) / 1024;
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f %s", kib < 10240 ? kib : kib / 1024, kib < 10240 ? "KiB" : "MiB");
-  return text;
-}
-
-// Two columns: a label, and what there is to say about it.
-class Lines {
+// Titles, and below each two columns: a label and what there is to say about it.
+class Page {
  public:
-  explicit Lines(std::string& text) : text_(text) {}
-  void title(std::string_view name) { text_.append(name).append("\n"); }
-  void add(std::string_view label, std::string_view said) {
-    text_.append("  ").append(label);
-    text_.append(label.size() < width ? width - label.size() : 1, ' ').append(said).append("\n");
+  explicit Page(std::string& text) : text_(text) { text_.clear(); }
+  template <class... Parts>
+  void title(const Parts&... parts) {
+    text_ += say(parts..., "\n");
+  }
+  template <class... Parts>
+  void add(std::string_view label, const Parts&... parts) {
+    const std::string gap(label.size() < width ? width - label.size() : 1, ' ');
+    text_ += say("  ", label, gap, parts..., "\n");
   }
 
  private:
@@ -40,126 +29,105 @@ class Lines {
   std::string& text_;
 };
 
-std::string side(int keys) { return keys == open_side ? "all" : number(std::int64_t{keys}); }
-
-std::string mask_of(const Problem& p) {
-  std::string said = p.left == open_side && p.right == open_side ? "every key"
-                     : p.left == open_side && p.right == 0
-                         ? "causal"
-                         : side(p.left) + " before, " + side(p.right) + " after";
-  if (p.diagonal_per_batch) return said + ", a diagonal of each sequence";
-  if (p.diagonal_given) return said + ", diagonal " + number(std::int64_t{p.diagonal});
-  return said + ", bottom-right aligned";
+std::string memory(std::size_t bytes) {
+  constexpr double kib = 1024, mib = 1024 * kib;
+  char text[32];
+  if (bytes < 10 * kib) return say(bytes, " B");
+  const bool small = bytes < 10 * mib;
+  std::snprintf(text, sizeof text, "%.1f %s", static_cast<double>(bytes) / (small ? kib : mib),
+                small ? "KiB" : "MiB");
+  return text;
 }
 
-std::string bias_of(const Problem& p) {
-  return std::string(p.bias.dtype == DType::uint8 ? "bool" : name_of(p.bias.dtype)) + " (" +
-         (p.bias.batch ? "B" : "1") + "," + (p.bias.head ? "Hq" : "1") + "," + (p.bias.query ? "Sq" : "1") +
-         ",Sk)";
+std::string window_of(const Problem& p) {
+  if (p.left == open_side && p.right == open_side) return "none: every key is visible";
+  if (p.left == open_side && p.right == 0) return "causal";
+  const auto side = [](int keys) { return keys == open_side ? std::string("any number of") : say(keys); };
+  return say("a window of ", side(p.left), " keys before and ", side(p.right), " after");
 }
 
-std::string lengths_of(const Problem& p) {
-  std::string said = p.lengths == Lengths::varlen  ? "varlen: cu_seqlens"
-                     : p.lengths == Lengths::cache ? "cache: cache_seqlens"
-                                                   : "dense";
-  if (p.seqused_q) said += ", seqused_q";
-  if (p.seqused_k) said += ", seqused_k";
-  return said;
+std::string diagonal_of(const Problem& p) {
+  if (p.diagonal_per_batch) return "given for each sequence";
+  if (p.diagonal_given) return say(p.diagonal);
+  return "bottom-right: the last row stands at the last key";
 }
 
-std::string heads_of(const Problem& p) {
-  if (p.group() == 1) return number(p.heads_q) + ", each its own keys";
-  return number(p.heads_q) + " share " + number(p.heads_k) + ", " + number(p.group()) +
-         " packed into the rows of a tile";
+void add_scores(const Problem& p, Page& page) {
+  page.add("scale", p.scale_or_default(), p.scale ? "" : ", from the head dimension");
+  if (p.softcap != 0) page.add("softcap", p.softcap);
+  if (p.alibi != Alibi::none) page.add("alibi", "slopes ", p.alibi == Alibi::per_head ? "(Hq)" : "(B,Hq)");
+  if (p.bias.given())
+    page.add("bias", p.bias.dtype == DType::uint8 ? "bool" : name_of(p.bias.dtype), " (",
+             p.bias.batch ? "B" : "1", ",", p.bias.head ? "Hq" : "1", ",", p.bias.query ? "Sq" : "1", ",Sk)");
+  page.add("mask", window_of(p));
+  page.add("diagonal", diagonal_of(p));
+  if (p.sink != DType::none) page.add("sink", name_of(p.sink), ", joins once at the end");
+  if (p.dropout != 0) page.add("dropout", p.dropout);
 }
 
-void add_scores(const Problem& p, Lines& lines) {
-  lines.add("scale", number(p.scale_or_default()));
-  if (p.softcap != 0) lines.add("softcap", number(p.softcap));
-  if (p.alibi != Alibi::none)
-    lines.add("alibi", p.alibi == Alibi::per_head ? "slopes (Hq)" : "slopes (B,Hq)");
-  if (p.bias.given()) lines.add("bias", bias_of(p));
-  lines.add("mask", mask_of(p));
-  if (p.sink != DType::none) lines.add("sink", name_of(p.sink));
-  if (p.dropout != 0) lines.add("dropout", number(p.dropout));
-}
-
-void add_cache(const Problem& p, Lines& lines) {
-  if (p.page_size) lines.add("paged", number(p.page_size) + " slots a page");
-  if (p.append) lines.add("append", number(p.append) + " keys a sequence, written first");
+void add_keys(const Problem& p, Page& page) {
+  page.add("heads", p.heads_q, " over ", p.heads_k, ": ", p.group(), " share the keys of one");
+  page.add("lengths",
+           p.lengths == Lengths::varlen  ? "varlen, by cu_seqlens"
+           : p.lengths == Lengths::cache ? "cache, by cache_seqlens"
+                                         : "dense",
+           p.seqused_q ? ", seqused_q" : "", p.seqused_k ? ", seqused_k" : "");
+  if (p.page_size) page.add("paged", p.page_size, " slots a page");
+  if (p.append) page.add("append", p.append, " keys a sequence, written first");
   if (p.rotary.dim)
-    lines.add("rotary", number(std::int64_t{p.rotary.dim}) + " elements, " +
-                            (p.rotary.interleaved ? "interleaved" : "in halves") + ", " +
-                            std::string(name_of(p.rotary.dtype)));
-  if (p.batch_index) lines.add("cache rows", "by cache_batch_idx");
-  if (p.leftpad) lines.add("leftpad", "first visible slot of each sequence");
+    page.add("rotary", p.rotary.dim, p.rotary.interleaved ? " interleaved" : " halved", " elements, ",
+             name_of(p.rotary.dtype));
+  if (p.batch_index) page.add("cache rows", "by cache_batch_idx");
+  if (p.leftpad) page.add("leftpad", "slots before it are hidden");
 }
 
-void add_wishes(const Problem& p, Lines& lines) {
-  std::string said = p.backward() ? "dq, dk, dv" : "out";
-  if (p.want_lse) said += ", lse";
-  if (p.want_mask) said += ", dropout mask";
-  if (p.want_dbias) said += ", dbias";
-  if (p.want_dsink) said += ", dsink";
-  lines.add("results", said);
-  if (p.want_dlse) lines.add("dlse", "a gradient of lse comes in");
-  if (p.deterministic) lines.add("deterministic", "equal bits, splits independent of the batch");
+void add_results(const Problem& p, Page& page) {
+  page.add("results", p.backward() ? "dq, dk, dv" : "out", p.want_lse ? ", lse" : "",
+           p.want_mask ? ", mask" : "", p.want_dbias ? ", dbias" : "", p.want_dsink ? ", dsink" : "");
+  if (p.want_dlse) page.add("dlse", "a gradient of lse comes in");
+  if (p.deterministic) page.add("deterministic", "splits do not depend on the batch");
 }
 
-void add_features(const Problem& p, Lines& lines) {
-  lines.add("heads", heads_of(p));
-  lines.add("lengths", lengths_of(p));
-  add_scores(p, lines);
-  add_cache(p, lines);
-  add_wishes(p, lines);
+void add_plan(const Plan& plan, Page& page) {
+  page.add("kernel", plan.instance);
+  page.add("tiles", plan.tile_q, " rows x ", plan.tile_k, " keys");
+  page.add("loader", plan.loader);
+  page.add("splits", plan.splits, plan.problem.splits ? ", as asked" : ", chosen",
+           plan.split_keys ? say(", of ", plan.split_keys, " keys") : std::string());
+  if (plan.problem.backward()) page.add("chunks", plan.chunks, " key ranges, each with a share of dq");
+  page.add("workspace", memory(plan.workspace), ", of it partials ", memory(plan.partial_bytes), "; and ",
+           memory(plan.thread_bytes), " of scratch a thread");
 }
 
-void add_plan(const Plan& plan, Lines& lines) {
-  lines.add("kernel", plan.instance);
-  lines.add("tiles",
-            number(std::int64_t{plan.tile_q}) + " rows x " + number(std::int64_t{plan.tile_k}) + " keys");
-  lines.add("loader", plan.loader);
-  const bool chosen = plan.problem.splits == 0;
-  std::string splits = number(std::int64_t{plan.splits}) + (chosen ? ", chosen" : ", as asked");
-  if (plan.split_keys) splits += ", " + number(plan.split_keys) + " keys each";
-  lines.add("splits", splits);
-  if (plan.problem.backward())
-    lines.add("chunks", number(std::int64_t{plan.chunks}) + " key ranges with a dq of their own");
-  lines.add("workspace",
-            memory(plan.workspace) +
-                (plan.partial_bytes ? ", of it " + memory(plan.partial_bytes) + " partials" : "") + ", and " +
-                memory(plan.thread_bytes) + " a thread");
-}
-
-void add_candidates(const Plan& plan, Lines& lines) {
+void add_candidates(const Plan& plan, Page& page) {
   for (const Candidate& candidate : plan.candidates) {
-    const bool taken = candidate.declined.empty() && candidate.name == plan.instance;
-    lines.add(candidate.name, !candidate.declined.empty() ? "declines: " + candidate.declined
-                              : taken ? "taken"
-                                      : "possible, modelled " + number(candidate.cost * 1e6) + " us");
+    if (!candidate.declined.empty())
+      page.add(candidate.name, "declines: ", candidate.declined);
+    else
+      page.add(candidate.name, candidate.name == plan.instance ? "taken" : "possible", ", modelled ",
+               static_cast<std::int64_t>(candidate.cost * 1e6), " us");
   }
 }
 
 }  // namespace
 
 Status explain(const Target& target, const Problem& problem, std::string& text) {
-  text.clear();
-  Lines lines(text);
-  Case asked;
+  Page page(text);
   for (const Problem& pass : passes(problem)) {
     Plan plan;
     FW_TRY(make_plan(target, pass, plan));
+    Case asked;
     asked.problem = pass;
-    lines.title("problem " + print(asked));
-    lines.title("device " + target.device.name);
-    lines.add("is", target.device.description);
-    lines.add("isa", target.device.isa);
-    lines.title("plan");
-    add_plan(plan, lines);
-    lines.title("features");
-    add_features(pass, lines);
-    lines.title("candidates");
-    add_candidates(plan, lines);
+    page.title("problem ", print(asked));
+    page.title("device ", target.device.name, ": ", target.device.description);
+    page.title("plan");
+    add_plan(plan, page);
+    page.title("features");
+    add_keys(pass, page);
+    add_scores(pass, page);
+    add_results(pass, page);
+    page.title("candidates");
+    add_candidates(plan, page);
   }
   return {};
 }

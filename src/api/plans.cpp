@@ -6,6 +6,8 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "base/text.hpp"
+
 namespace fw::api {
 namespace {
 
@@ -66,7 +68,7 @@ std::vector<Problem> passes(const Problem& problem) {
 
 Status accepts(const Target& target, const Problem& problem) {
   if (auto reason = target.backend->declines(problem, target.device.name))
-    return unsupported(target.device.name + " declines: " + *reason);
+    return unsupported(say(target.device.name, " declines: ", *reason));
   return {};
 }
 

@@ -1,6 +1,4 @@
 // Questions about devices and problems.
-#include <algorithm>
-#include <cstring>
 #include <iterator>
 #include <string>
 
@@ -11,6 +9,7 @@
 #include "api/registry.hpp"
 #include "api/structs.hpp"
 #include "api/text.hpp"
+#include "base/text.hpp"
 #include "problem/rules.hpp"
 
 #define TEXT_OF(number) #number
@@ -47,8 +46,7 @@ flashwave_plan convert(const Plan& plan) {
 
 Status device_at(std::size_t index, flashwave_device* device) {
   if (index >= targets().size())
-    return invalid("device index is " + std::to_string(index) + ", there are " +
-                   std::to_string(targets().size()));
+    return invalid(say("device index is ", index, ", there are ", targets().size()));
   const Target& target = targets()[index];
   flashwave_device made{};
   made.name = target.device.name.c_str();
@@ -63,7 +61,7 @@ Status device_at(std::size_t index, flashwave_device* device) {
 
 Status measure_peak(const char* device, std::int32_t dtype, flashwave_peak* peak) {
   if (dtype < FLASHWAVE_FP32 || dtype > FLASHWAVE_BF16)
-    return invalid("dtype is " + std::to_string(dtype) + ", peaks are of fp32 (1), fp16 (2) or bf16 (3)");
+    return invalid(say("dtype is ", dtype, ", peaks are of fp32 (1), fp16 (2) or bf16 (3)"));
   const Target* target = nullptr;
   FW_TRY(find(device, target));
   Peak measured;
@@ -143,8 +141,7 @@ int flashwave_measure_peak(const char* device, int32_t dtype, flashwave_peak* pe
 
 int flashwave_set_threads(int32_t threads) {
   return guard([&]() -> fw::Status {
-    if (threads < 0)
-      return fw::invalid("threads is " + std::to_string(threads) + ", it is 0 (the default) or more");
+    if (threads < 0) return fw::invalid(fw::say("threads is ", threads, ", it is 0 (the default) or more"));
     limit_threads(threads);
     return {};
   });

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/text.hpp"
 #include "cpu/backend.hpp"
 #include "cpu/pool.hpp"
 
@@ -34,13 +35,13 @@ Status find(const char* device, const Target*& out) {
   for (const Target& target : targets()) {
     if (target.device.name == wanted) {
       if (!target.device.missing.empty())
-        return unavailable(target.device.name + ": " + target.device.missing);
+        return unavailable(say(target.device.name, ": ", target.device.missing));
       out = &target;
       return {};
     }
     if (target.device.listed) known += (known.empty() ? "" : ", ") + target.device.name;
   }
-  return unavailable("device \"" + std::string(wanted) + "\" is not known; this build has: " + known);
+  return unavailable(say("device \"", wanted, "\" is not known; this build has ", known));
 }
 
 int threads_now(const Target& target) {
