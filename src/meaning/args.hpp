@@ -9,6 +9,8 @@ namespace fw {
 // Values are those of base/dtype.hpp.
 enum class Element : int { none = 0, fp32 = 1, fp16 = 2, bf16 = 3, uint8 = 9 };
 
+inline constexpr int max_dim_v = 512;  // problem.hpp refuses more
+
 struct Tensor {
   void* data;
   i64 batch, row, head;  // strides; batch is 0 where cu_seqlens or a block table finds the rows
@@ -20,9 +22,9 @@ struct Args {
   int seq_q, seq_k;  // longest sequence, or the cache's capacity
   int dim_qk, dim_v;
 
-  Tensor q, k, v, out;      // (B,Sq,Hq,D) (B,Sk,Hk,D) (B,Sk,Hk,Dv) (B,Sq,Hq,Dv)
+  Tensor q, k, v, out;  // (B,Sq,Hq,D) (B,Sk,Hk,D) (B,Sk,Hk,Dv) (B,Sq,Hq,Dv)
   Tensor dout, dq, dk, dv;
-  Tensor lse, dlse;         // fp32 (B,Hq,Sq): `row` is the stride of a query, `head` of a head
+  Tensor lse, dlse;  // fp32 (B,Hq,Sq): `row` is the stride of a query, `head` of a head
 
   const int* cu_seqlens_q;  // (B+1)
   const int* cu_seqlens_k;  // (B+1)
@@ -31,7 +33,7 @@ struct Args {
   int append;               // keys already appended in this call: each length grows by it
   const int* block_table;   // (B, ...)
   i64 block_table_stride;
-  int page_size;            // 0 = not paged; then k.batch, v.batch are the strides of a page
+  int page_size;               // 0 = not paged; then k.batch, v.batch are the strides of a page
   const int* cache_batch_idx;  // (B)
   const int* leftpad;          // (B)
 
@@ -40,20 +42,20 @@ struct Args {
   int has_diagonal, diagonal;
 
   float scale;
-  float softcap;         // 0 = off
-  const float* alibi;    // slopes
-  i64 alibi_batch;       // 0 for (Hq)
-  const void* bias;      // (1|B,1|Hq,1|Sq,Sk): a broadcast dimension has stride 0
+  float softcap;       // 0 = off
+  const float* alibi;  // slopes
+  i64 alibi_batch;     // 0 for (Hq)
+  const void* bias;    // (1|B,1|Hq,1|Sq,Sk): a broadcast dimension has stride 0
   Element bias_element;
   i64 bias_batch, bias_head, bias_row;
-  void* dbias;           // fp32 or bias's element, same shape, strides of its own
+  void* dbias;  // fp32 or bias's element, same shape, strides of its own
   i64 dbias_batch, dbias_head, dbias_row;
-  const void* sink;      // (Hq)
+  const void* sink;  // (Hq)
   Element sink_element;
   void* dsink;
 
-  u32 drop_below;        // dropout: a 16-bit number under this drops; 0 = no dropout
-  float keep_scale;      // 1 / (1 - drop_below / 65536)
+  u32 drop_below;    // dropout: a 16-bit number under this drops; 0 = no dropout
+  float keep_scale;  // 1 / (1 - drop_below / 65536)
   u64 seed, offset;
   i64 origin_batch, origin_head, origin_q, origin_k;
   i64 global_heads, global_seq_q, global_seq_k;

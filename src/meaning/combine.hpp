@@ -1,4 +1,5 @@
-// How partial results over disjoint keys become one: a partial is a Row whose maximum is its lse and whose sum is 1.
+// How partial results over disjoint keys become one: a partial is a Row whose maximum is its lse and whose
+// sum is 1.
 #pragma once
 
 #include "meaning/softmax.hpp"

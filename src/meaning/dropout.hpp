@@ -6,7 +6,8 @@
 
 namespace fw::FLASHWAVE_TARGET {
 
-// U is a 32-bit unsigned value: one lane, or a vector of them; multiply_wide gives both halves of the product.
+// U is a 32-bit unsigned value: one lane, or a vector of them; multiply_wide gives both halves of the
+// product.
 template <class U>
 struct Philox {
   U word[4];

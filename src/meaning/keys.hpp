@@ -8,9 +8,9 @@ namespace fw::FLASHWAVE_TARGET {
 
 struct Sequence {
   int batch;
-  int queries, keys;  // keys counts from the first visible slot on
-  int first_slot;     // leftpad
-  i64 q_row, k_row;   // first row in a varlen tensor, else 0
+  int queries, keys;     // keys counts from the first visible slot on
+  int first_slot;        // leftpad
+  i64 q_row, k_row;      // first row in a varlen tensor, else 0
   int q_batch, k_batch;  // index for the batch stride
   Mask mask;
 };
@@ -47,7 +47,8 @@ FLASHWAVE_RULE void each_run(const Args& a, const Tensor& t, const Sequence& s, 
                              Visit visit) {
   const i64 head = kv_head * t.head;
   if (a.page_size == 0) {
-    visit(range.begin, range.count(), s.k_batch * t.batch + (s.k_row + s.first_slot + range.begin) * t.row + head);
+    visit(range.begin, range.count(),
+          s.k_batch * t.batch + (s.k_row + s.first_slot + range.begin) * t.row + head);
     return;
   }
   for (int key = range.begin; key < range.end;) {

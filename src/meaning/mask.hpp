@@ -5,8 +5,8 @@
 
 namespace fw::FLASHWAVE_TARGET {
 
-// Query i of a sequence stands at position i + diagonal and sees the keys from position - left to position + right.
-// The host bounds all three, so that no sum here leaves int (src/cpu/args.cpp).
+// Query i of a sequence stands at position i + diagonal and sees the keys from position - left to position +
+// right. The host bounds all three, so that no sum here leaves int (src/cpu/args.cpp).
 struct Mask {
   int left, right;  // open when negative
   int diagonal;
@@ -28,8 +28,8 @@ FLASHWAVE_RULE Range visible(Mask mask, int query, int keys) {
   return {begin, most(begin, end)};
 }
 
-// The keys that some query of first..last sees. Both ends of `visible` only grow with the query, and a step moves
-// them by one at most, so the union has no holes.
+// The keys that some query of first..last sees. Both ends of `visible` only grow with the query, and a step
+// moves them by one at most, so the union has no holes.
 FLASHWAVE_RULE Range visible_to_any(Mask mask, int first, int last, int keys) {
   return {visible(mask, first, keys).begin, visible(mask, last, keys).end};
 }

@@ -22,6 +22,8 @@ FLASHWAVE_RULE void turn(V& first, V& second, V cos, V sin) {
 }
 
 // Position of a query when its sequence starts at `start`: each its own under a causal mask or a window.
-FLASHWAVE_RULE i64 rotary_position(i64 start, i64 query, bool masked) { return masked ? start + query : start; }
+FLASHWAVE_RULE i64 rotary_position(i64 start, i64 query, bool masked) {
+  return masked ? start + query : start;
+}
 
 }  // namespace fw::FLASHWAVE_TARGET

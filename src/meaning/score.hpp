@@ -1,4 +1,5 @@
-// The steps between q.k and the softmax, in their order: scale, softcap, ALiBi, bias. The mask comes last (mask.hpp).
+// The steps between q.k and the softmax, in their order: scale, softcap, ALiBi, bias. The mask comes last
+// (mask.hpp).
 #pragma once
 
 #include "meaning/target.hpp"

@@ -1,8 +1,9 @@
 // The running softmax of a row: a maximum and a sum, and the four ways they change.
 //
-// V is a value a row lives in: one GPU lane, or a CPU vector of rows. Scores may be in any unit; `Unit` says how much
-// of log2 (for exp2) and of the natural logarithm (for lse) one unit is. The maximum is kept in the scores' own unit,
-// so that a score near the end of the float range is subtracted from it before anything is multiplied.
+// V is a value a row lives in: one GPU lane, or a CPU vector of rows. Scores may be in any unit; `Unit` says
+// how much of log2 (for exp2) and of the natural logarithm (for lse) one unit is. The maximum is kept in the
+// scores' own unit, so that a score near the end of the float range is subtracted from it before anything is
+// multiplied.
 #pragma once
 
 #include "meaning/target.hpp"
@@ -70,10 +71,11 @@ FLASHWAVE_RULE Total<V> finish(Row<V> row, V sink, Unit unit) {
   return {scale, top + V(ln_2) * log2(total)};
 }
 
-// P of a row whose lse is known (backward). An empty row has lse -inf and no visible score, or that of its sink.
+// P of a row whose lse is known (backward). Hidden scores are the caller's to remove: a scale may be
+// negative.
 template <class V>
 FLASHWAVE_RULE V probability(V score, V lse, Unit unit) {
-  return exp2(score * V(unit.in_log2) - safe(lse) * V(log2_e));
+  return exp2((score * V(unit.natural) - safe(lse)) * V(log2_e));
 }
 
 }  // namespace fw::FLASHWAVE_TARGET

@@ -1,7 +1,8 @@
 // Freestanding ground of src/meaning: no std, no vendor header, so that every compiler and device takes it.
 //
-// Everything with code in it lives in fw::FLASHWAVE_TARGET. A translation unit built for another instruction set
-// names its own target, so that the linker can never keep an AVX-512 copy of a function for an older machine.
+// Everything with code in it lives in fw::FLASHWAVE_TARGET. A translation unit built for another instruction
+// set names its own target, so that the linker can never keep an AVX-512 copy of a function for an older
+// machine.
 #pragma once
 
 #if !defined(FLASHWAVE_TARGET)

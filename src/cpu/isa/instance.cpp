@@ -1,0 +1,53 @@
+// One instruction set, one element type: compiled again for each with its own FLASHWAVE_TARGET,
+// FLASHWAVE_ELEMENT and compiler flags (src/cpu/isa/CMakeLists.txt). Nothing here may be shared with code
+// built for another machine.
+#if defined(FLASHWAVE_SIMD_AVX512)
+#include "cpu/simd/avx512.hpp"
+#elif defined(FLASHWAVE_SIMD_AVX2)
+#include "cpu/simd/avx2.hpp"
+#else
+#include "cpu/simd/portable.hpp"
+#endif
+#include "cpu/kernels/combine.hpp"
+#include "cpu/kernels/forward.hpp"
+#include "cpu/kernels/limits.hpp"
+#include "cpu/simd/math.hpp"
+
+namespace fw::FLASHWAVE_TARGET {
+namespace {
+
+using E = FLASHWAVE_ELEMENT;
+
+#if defined(__AVX512BF16__)
+template <class Element>
+struct ProductOf {
+  using type = FloatProduct;
+};
+template <>
+struct ProductOf<Bf16> {
+  using type = PairProduct;
+};
+using P = ProductOf<E>::type;
+#else
+using P = FloatProduct;
+#endif
+
+#define FLASHWAVE_STRING_(x) #x
+#define FLASHWAVE_STRING(x) FLASHWAVE_STRING_(x)
+
+}  // namespace
+
+// The table is found by its name: kernels_Fp32 and so on, in the namespace of its instruction set.
+extern const cpu::Kernels FLASHWAVE_TABLE;
+const cpu::Kernels FLASHWAVE_TABLE = {
+    .instance = FLASHWAVE_STRING(FLASHWAVE_TARGET) "/" FLASHWAVE_STRING(FLASHWAVE_ELEMENT),
+    .lanes = lanes,
+    .forward_rows = forward_rows,
+    .forward_keys = forward_keys,
+    .forward_scratch = forward_scratch<P>,
+    .forward = forward<E, P>,
+    .combine = combine<E>,
+    .limit = step_limit<P>,
+};
+
+}  // namespace fw::FLASHWAVE_TARGET

@@ -1,0 +1,56 @@
+// The instruction sets this build has, each with its kernels for every element type.
+#include "cpu/kernels.hpp"
+
+#define FLASHWAVE_DECLARE(isa, element) \
+  namespace fw::isa {                   \
+  extern const cpu::Kernels element;    \
+  }
+
+FLASHWAVE_DECLARE(portable, kernels_Fp32)
+FLASHWAVE_DECLARE(portable, kernels_Fp16)
+FLASHWAVE_DECLARE(portable, kernels_Bf16)
+#if defined(__x86_64__)
+FLASHWAVE_DECLARE(avx2, kernels_Fp32)
+FLASHWAVE_DECLARE(avx2, kernels_Fp16)
+FLASHWAVE_DECLARE(avx2, kernels_Bf16)
+FLASHWAVE_DECLARE(avx512, kernels_Fp32)
+FLASHWAVE_DECLARE(avx512, kernels_Fp16)
+FLASHWAVE_DECLARE(avx512, kernels_Bf16)
+FLASHWAVE_DECLARE(avx512bf16, kernels_Bf16)
+#endif
+
+namespace fw::cpu {
+namespace {
+
+template <const Kernels& kernels>
+double limit(double seconds) {
+  return kernels.limit(seconds);
+}
+
+}  // namespace
+
+const Isa isa_portable = {"portable",
+                          &portable::kernels_Fp32,
+                          &portable::kernels_Fp16,
+                          &portable::kernels_Bf16,
+                          {limit<portable::kernels_Fp32>, nullptr}};
+#if defined(__x86_64__)
+const Isa isa_avx2 = {"avx2",
+                      &avx2::kernels_Fp32,
+                      &avx2::kernels_Fp16,
+                      &avx2::kernels_Bf16,
+                      {limit<avx2::kernels_Fp32>, nullptr}};
+const Isa isa_avx512 = {"avx512",
+                        &avx512::kernels_Fp32,
+                        &avx512::kernels_Fp16,
+                        &avx512::kernels_Bf16,
+                        {limit<avx512::kernels_Fp32>, nullptr}};
+// Only its bf16 differs from AVX-512.
+const Isa isa_avx512bf16 = {"avx512bf16",
+                            &avx512::kernels_Fp32,
+                            &avx512::kernels_Fp16,
+                            &avx512bf16::kernels_Bf16,
+                            {limit<avx512::kernels_Fp32>, limit<avx512bf16::kernels_Bf16>}};
+#endif
+
+}  // namespace fw::cpu

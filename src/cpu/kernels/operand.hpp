@@ -1,0 +1,115 @@
+// Rows of a tensor in the units a product takes. A row that already is in that form is used where it lies;
+// else it is widened, or padded to a whole unit with zeros.
+#pragma once
+
+#include "cpu/kernels/element.hpp"
+#include "cpu/kernels/product.hpp"
+
+namespace fw::FLASHWAVE_TARGET {
+
+// Units of a row of `dim` elements.
+template <class P>
+FLASHWAVE_RULE int units(int dim) {
+  return (dim + P::pair - 1) / P::pair;
+}
+
+// Rows of scratch copies are this far apart: a cache line more than a power of two, so that they do not share
+// sets.
+template <class P>
+FLASHWAVE_RULE i64 copy_stride(int dim) {
+  return (units<P>(dim) + 15) / 16 * 16 + 16;
+}
+
+template <class E, class P>
+inline constexpr bool same_form = P::pair == 2 || sizeof(typename E::Stored) == 4;
+
+// Writes one row as units.
+template <class E, class P>
+FLASHWAVE_RULE void copy_row(typename P::Unit* out, const typename E::Stored* in, int dim) {
+  if constexpr (P::pair == 2) {
+    out[units<P>(dim) - 1] = 0;  // the second half of an odd row's last pair
+    __builtin_memcpy(out, in, dim * sizeof *in);
+  } else {
+    widen_row<E>(out, in, dim);
+  }
+}
+
+// Rows as they can be broadcast along their own dimension (K for S, V for dP). `copy` holds what cannot stay.
+template <class E, class P>
+FLASHWAVE_RULE void point_to_rows(const typename P::Unit** rows, typename P::Unit* copy,
+                                  const void* const* in, int count, int dim) {
+  const bool in_place = same_form<E, P> && dim % P::pair == 0;
+  for (int i = 0; i < count; ++i) {
+    const auto* row = (const typename E::Stored*)in[i];
+    if (in_place) {
+      rows[i] = (const typename P::Unit*)row;
+    } else {
+      rows[i] = copy + i * copy_stride<P>(dim);
+      copy_row<E, P>(copy + i * copy_stride<P>(dim), row, dim);
+    }
+  }
+}
+
+#if defined(__AVX512BF16__)
+// Two rows of bf16 side by side: unit d holds (even[d], odd[d]).
+FLASHWAVE_RULE void interleave(u32* out, const Half* even, const Half* odd, int dim) {
+  int d = 0;
+  const __m512i zero = _mm512_setzero_si512();
+  for (; d + 16 <= dim; d += 16) {
+    const __m512i low = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i*)(even + d)));
+    const __m512i high = odd ? _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i*)(odd + d))) : zero;
+    _mm512_storeu_si512(out + d, _mm512_or_si512(low, _mm512_slli_epi32(high, 16)));
+  }
+  for (; d < dim; ++d) out[d] = even[d] | (odd ? (u32)odd[d] << 16 : 0u);
+}
+#endif
+
+// Rows as they can be broadcast across rows (V for O, K for dQ): with a pair product two rows make one of
+// pairs.
+template <class E, class P>
+FLASHWAVE_RULE void point_to_columns(const typename P::Unit** rows, typename P::Unit* copy,
+                                     const void* const* in, int count, int dim) {
+  if constexpr (P::pair == 2) {
+    const i64 stride = copy_stride<FloatProduct>(dim);  // a unit for each element of the dimension
+    for (int i = 0; i < count; i += 2) {
+      rows[i / 2] = copy + i / 2 * stride;
+      interleave(copy + i / 2 * stride, (const Half*)in[i], i + 1 < count ? (const Half*)in[i + 1] : nullptr,
+                 dim);
+    }
+  } else {
+    point_to_rows<E, P>(rows, copy, in, count, dim);
+  }
+}
+
+// right[k][lane] = unit k of row `lane`: the other side of `multiply`. `sign` -1 turns every value's sign.
+template <class E, class P, int W>
+FLASHWAVE_RULE void transpose_rows(typename P::Unit* right, const void* const* in, int count, int dim,
+                                   bool negate, typename P::Unit* row) {
+  const int depth = units<P>(dim);
+  for (int r = 0; r < W; ++r) {
+    if (r < count) {
+      copy_row<E, P>(row, (const typename E::Stored*)in[r], dim);
+    } else {
+      for (int k = 0; k < depth; ++k) row[k] = 0;
+    }
+    for (int k = 0; k < depth; ++k) {
+      if constexpr (P::pair == 2) {
+        right[k * W + r] = negate ? row[k] ^ 0x80008000u : row[k];
+      } else {
+        right[k * W + r] = negate ? -row[k] : row[k];
+      }
+    }
+  }
+}
+
+// The address of each key of a range, whatever pages they lie on.
+template <class E>
+FLASHWAVE_RULE void find_rows(const void** rows, const Args& a, const Tensor& t, const Sequence& s,
+                              int kv_head, Range range) {
+  each_run(a, t, s, kv_head, range, [&](int first, int count, i64 offset) {
+    const auto* run = (const typename E::Stored*)t.data + offset;
+    for (int i = 0; i < count; ++i) rows[first - range.begin + i] = run + i * t.row;
+  });
+}
+
+}  // namespace fw::FLASHWAVE_TARGET
