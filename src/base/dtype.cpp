@@ -22,6 +22,7 @@ constexpr Row rows[] = {
     {DType::int32, 4, "int32", false},
     {DType::uint8, 1, "uint8", false},
     {DType::int64, 8, "int64", false},
+    {DType::fp64, 8, "fp64", false},
 };
 
 const Row& row_of(DType dtype) {

@@ -20,6 +20,7 @@ enum class DType : int {
   int32 = 8,
   uint8 = 9,
   int64 = 10,  // only named in refusals: lengths and tables are int32
+  fp64 = 11,   // only inside src/reference, whose tests look at unrounded results
 };
 
 std::size_t size_of(DType dtype);          // bytes an element; 0 for none
