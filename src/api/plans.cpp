@@ -4,6 +4,7 @@
 #include <bit>
 #include <functional>
 #include <mutex>
+#include <string>
 #include <unordered_map>
 
 #include "base/text.hpp"
@@ -12,14 +13,14 @@ namespace fw::api {
 namespace {
 
 struct Key {
-  const Target* target;
+  std::string device;
   Problem problem;
   bool operator==(const Key&) const = default;
 };
 
 struct KeyHash {
   std::size_t operator()(const Key& key) const {
-    return ProblemHash()(key.problem) ^ std::hash<const void*>()(key.target);
+    return ProblemHash()(key.problem) ^ std::hash<std::string>()(key.device);
   }
 };
 
@@ -79,7 +80,7 @@ Status make_plan(const Target& target, const Problem& problem, Plan& out) {
 
 Status find_plan(const Target& target, const Problem& problem, Plan& out) {
   FW_TRY(accepts(target, problem));
-  const Key key{&target, bucketed(problem)};
+  const Key key{target.device.name, bucketed(problem)};
   {
     const std::lock_guard lock(cache().mutex);
     if (const auto found = cache().plans.find(key); found != cache().plans.end()) {

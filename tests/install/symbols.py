@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""Looks at what the library exports and imports, and at the objects of the instruction sets: symbols.py BUILD_TREE"""
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+# A library never ends its caller nor talks to the terminal behind its back.
+FORBIDDEN = {"abort", "exit", "_exit", "_Exit", "quick_exit", "__assert_fail", "printf", "puts", "putchar", "perror",
+             "_ZSt4cout", "_ZSt4cerr", "_ZSt4clog"}
+
+
+def nm(*arguments):
+    """(kind, name) of each symbol."""
+    lines = subprocess.run(["nm", *map(str, arguments)], capture_output=True, check=True, text=True).stdout.splitlines()
+    return [found.groups() for line in lines if (found := re.match(r"(?:[0-9a-f]+| +) (\w) (.+)$", line))]
+
+
+def exported(library):
+    """The library exports the functions of flashwave.h, no more and no fewer."""
+    header = (ROOT / "include/flashwave/flashwave.h").read_text()
+    declared = set(re.findall(r"^FLASHWAVE_API .*?(\w+)\(", header, re.M))
+    symbols = [(kind, name.split("@")[0]) for kind, name in nm("-D", "--defined-only", library) if kind != "A"]
+    found = {name for _, name in symbols}
+    yield from (f"exports {name}, which flashwave.h does not declare" for name in sorted(found - declared))
+    yield from (f"does not export {name}" for name in sorted(declared - found))
+    yield from (f"exports {name} as a weak symbol" for kind, name in symbols if kind in "WVu")
+
+
+def imported(library):
+    """Nothing imported ends the process or prints."""
+    names = {name.split("@")[0] for _, name in nm("-D", "--undefined-only", library)}
+    yield from (f"imports {name}" for name in sorted(names & FORBIDDEN))
+
+
+def soname(library):
+    dynamic = subprocess.run(["readelf", "-d", library], capture_output=True, check=True, text=True).stdout
+    if "[libflashwave.so.0]" not in dynamic:
+        yield "the SONAME is not libflashwave.so.0"
+
+
+def instruction_sets(objects):
+    """A weak function compiled for one instruction set could become the copy that every machine runs: each must
+    live in the namespace of its instruction set."""
+    for path in objects:
+        isa = re.search(r"flashwave_cpu_([a-z0-9]+)_", str(path)).group(1)
+        for kind, name in nm("-C", "--defined-only", path):
+            if kind in "WVu" and f"fw::{isa}::" not in name:
+                yield f"{path.parent.name}: weak {name} is outside of fw::{isa}"
+
+
+def main():
+    tree = Path(sys.argv[1])
+    library = tree / "libflashwave.so"
+    objects = sorted(tree.glob("src/cpu/isa/CMakeFiles/flashwave_cpu_*/*.o"))
+    faults = [*exported(library), *imported(library), *soname(library), *instruction_sets(objects)]
+    if not objects:
+        faults.append(f"no instruction set's objects under {tree}")
+    print("\n".join(faults) if faults else f"symbols: clean, {len(objects)} objects of instruction sets looked at")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

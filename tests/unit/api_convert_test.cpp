@@ -1,0 +1,165 @@
+// The structs of flashwave.h and ours say the same.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+
+#include "api/convert.hpp"
+#include "problem/case.hpp"
+
+namespace fw::api {
+namespace {
+
+TEST(Convert, AProblemSurvivesTheWayOutAndBack) {
+  const char* lines[] = {
+      "fwd sq1 d1 fp32",
+      "fwd+bwd b2 hq8 hkv2 sq100 sk300 d72 dv40 bf16 window=64,0 diagonal=-7 scale=0 softcap=20 sink "
+      "dropout=0.25 bias=b1qk alibi=bh seqused deterministic want=lse,mask,dlse,dbias,dsink",
+      "fwd b3 hq4 hkv4 sq5 sk77 d64 fp16 cache paged=7 append=2 rotary=32i leftpad splits=3",
+      "fwd b3 hq4 sq5 sk77 d64 fp32 varlen bias=1hqk:bool causal",
+      "fwd b3 hq4 sq5 sk77 d64 fp32 cache batchidx",
+  };
+  for (const char* line : lines) {
+    Case c;
+    const Status parsed = parse(line, c);
+    ASSERT_TRUE(parsed.ok()) << line << ": " << parsed.message();
+    Problem back;
+    ASSERT_TRUE(convert(convert(c.problem), back).ok());
+    EXPECT_TRUE(back == c.problem) << line;
+  }
+}
+
+TEST(Convert, EveryByteOfAProblemMatters) {
+  // A field that one direction forgets would leave two different problems equal.
+  flashwave_problem given{};
+  const auto* last = reinterpret_cast<const unsigned char*>(&given.deterministic) + 4;
+  for (auto* at = reinterpret_cast<unsigned char*>(&given.pass); at < last; at += 4) {
+    given = flashwave_problem{};
+    given.has_scale = 1;
+    const bool is_scale = at == reinterpret_cast<unsigned char*>(&given.has_scale);
+    *at = is_scale ? 0 : 1;
+    if (at == reinterpret_cast<unsigned char*>(&given) + 12) continue;  // padding before batch
+    Problem plain, changed;
+    flashwave_problem base{};
+    base.has_scale = 1;
+    ASSERT_TRUE(convert(base, plain).ok());
+    ASSERT_TRUE(convert(given, changed).ok());
+    EXPECT_FALSE(plain == changed) << "offset " << at - reinterpret_cast<unsigned char*>(&given);
+  }
+}
+
+TEST(Convert, EnumsOutOfRangeAreNamed) {
+  flashwave_problem given{};
+  given.alibi = 9;
+  Problem out;
+  const Status status = convert(given, out);
+  EXPECT_EQ(status.code(), Code::invalid);
+  EXPECT_EQ(status.message(), "alibi is 9, it goes from 0 to 2");
+
+  flashwave_attention call{};
+  call.pass = FLASHWAVE_BOTH;
+  Call ours;
+  EXPECT_EQ(convert(call, ours).message(), "pass is 2, it goes from 0 to 1");
+}
+
+TEST(Convert, EveryTensorOfACallArrives) {
+  flashwave_attention call{};
+  flashwave_tensor* tensors[] = {&call.q,
+                                 &call.k,
+                                 &call.v,
+                                 &call.out,
+                                 &call.lse,
+                                 &call.dout,
+                                 &call.dlse,
+                                 &call.dq,
+                                 &call.dk,
+                                 &call.dv,
+                                 &call.dbias,
+                                 &call.dsink,
+                                 &call.alibi,
+                                 &call.bias,
+                                 &call.sink,
+                                 &call.dropout_mask,
+                                 &call.cu_seqlens_q,
+                                 &call.cu_seqlens_k,
+                                 &call.seqused_q,
+                                 &call.seqused_k,
+                                 &call.cache_seqlens,
+                                 &call.block_table,
+                                 &call.cache_batch_idx,
+                                 &call.leftpad,
+                                 &call.k_new,
+                                 &call.v_new,
+                                 &call.rotary_cos,
+                                 &call.rotary_sin,
+                                 &call.rotary_seqlens,
+                                 &call.diagonals};
+  int number = 0;
+  for (flashwave_tensor* tensor : tensors) *tensor = {nullptr, FLASHWAVE_FP32, 1, {++number}, {1}};
+  Call ours;
+  ASSERT_TRUE(convert(call, ours).ok());
+  const View* views[] = {&ours.q,
+                         &ours.k,
+                         &ours.v,
+                         &ours.out,
+                         &ours.lse,
+                         &ours.dout,
+                         &ours.dlse,
+                         &ours.dq,
+                         &ours.dk,
+                         &ours.dv,
+                         &ours.dbias,
+                         &ours.dsink,
+                         &ours.alibi,
+                         &ours.bias,
+                         &ours.sink,
+                         &ours.dropout_mask,
+                         &ours.cu_seqlens_q,
+                         &ours.cu_seqlens_k,
+                         &ours.seqused_q,
+                         &ours.seqused_k,
+                         &ours.cache_seqlens,
+                         &ours.block_table,
+                         &ours.cache_batch_idx,
+                         &ours.leftpad,
+                         &ours.k_new,
+                         &ours.v_new,
+                         &ours.rotary_cos,
+                         &ours.rotary_sin,
+                         &ours.rotary_seqlens,
+                         &ours.diagonals};
+  number = 0;
+  for (const View* view : views) EXPECT_EQ(view->shape[0], ++number);
+}
+
+TEST(Convert, TensorsThatContradictThemselvesAreNamed) {
+  float data = 0;
+  flashwave_attention call{};
+  Call ours;
+  call.bias.rank = 6;
+  EXPECT_EQ(convert(call, ours).message(), "bias has rank 6, it goes from 0 (absent) to 5");
+  call.bias = {&data, FLASHWAVE_FP32, 0, {}, {}};
+  EXPECT_EQ(convert(call, ours).message(), "bias has data but rank 0, which means absent");
+  call.bias = {&data, 77, 1, {1}, {1}};
+  EXPECT_EQ(convert(call, ours).message(), "the dtype of bias is 77, it goes from 0 to 10");
+  call.bias = {};
+  call.allocate = [](void*, size_t, size_t) -> void* { return nullptr; };
+  EXPECT_EQ(convert(call, ours).message(), "allocate and release must be given together");
+}
+
+TEST(Convert, AWindowCountsOnlyWhenGiven) {
+  flashwave_attention call{};
+  call.window_left = 3;
+  Call ours;
+  ASSERT_TRUE(convert(call, ours).ok());
+  EXPECT_EQ(ours.left, open_side);
+  EXPECT_EQ(ours.right, open_side);
+  call.has_window = 1;
+  call.window_right = -5;
+  ASSERT_TRUE(convert(call, ours).ok());
+  EXPECT_EQ(ours.left, 3);
+  EXPECT_EQ(ours.right, open_side);
+}
+
+}  // namespace
+}  // namespace fw::api
