@@ -24,7 +24,6 @@ int flashwave_case_parse(const char* line, flashwave_case** out) {
     if (!out) return fw::invalid("out is null");
     auto made = std::make_unique<flashwave_case>();
     FW_TRY(fw::parse(line, made->value));
-    FW_TRY(fw::check(made->value.problem));
     made->extents = fw::extents(made->value);
     *out = made.release();
     return {};

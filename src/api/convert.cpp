@@ -184,7 +184,6 @@ Status convert(const flashwave_attention& from, Call& to) {
   to.workspace = from.workspace;
   to.workspace_bytes = from.workspace_bytes;
   to.stream = from.stream;
-  if (!from.allocate != !from.release) return invalid("allocate and release must be given together");
   to.allocator = {from.allocate, from.release, from.allocator_context};
   return {};
 }

@@ -4,6 +4,7 @@
 #include <exception>
 #include <new>
 
+#include "base/log.hpp"
 #include "base/status.hpp"
 
 namespace fw::api {
@@ -19,6 +20,7 @@ int guard(Body&& body) noexcept {
   try {
     const Status status = body();
     if (status.ok()) return static_cast<int>(Code::ok);
+    log(LogLevel::error, status.message());
     return remember(status.code(), status.message().c_str(), status.rule().c_str());
   } catch (const std::bad_alloc&) {
     return remember(Code::exhausted, "out of memory", "");

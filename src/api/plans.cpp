@@ -7,6 +7,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "base/log.hpp"
 #include "base/text.hpp"
 
 namespace fw::api {
@@ -91,6 +92,7 @@ Status find_plan(const Target& target, const Problem& problem, Plan& out) {
   }
   FW_TRY(plan(target, problem, out));
   out.candidates.clear();
+  log(LogLevel::info, target.device.name, " plans ", out.instance, ", ", out.splits, " splits");
   const std::lock_guard lock(cache().mutex);
   if (cache().plans.size() >= Cache::capacity) cache().plans.clear();
   cache().plans.emplace(key, out);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/env.hpp"
 #include "base/text.hpp"
 #include "cpu/backend.hpp"
 #include "cpu/pool.hpp"
@@ -30,6 +31,8 @@ std::span<const Target> targets() {
 }
 
 Status find(const char* device, const Target*& out) {
+  FW_TRY(
+      environment().status);  // a variable that means nothing refuses every call: nothing is silently ignored
   const std::string_view wanted = device ? device : "cpu";
   std::string known;
   for (const Target& target : targets()) {

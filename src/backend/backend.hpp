@@ -22,7 +22,7 @@ struct Device {
   int threads = 0;          // CPU devices
   std::string missing;      // why it cannot be used; empty = usable
   bool listed = true;       // false: only by name (yardsticks)
-  bool wide_outputs = false;  // out, dq, dk and dv may be fp32 beside 16-bit inputs (yardsticks)
+  bool wide_outputs = false;  // outputs may be fp32 beside 16-bit inputs (yardsticks)
 };
 
 // Peaks measured now, with the threads a call would use; 0 = not known.
