@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
 #include <utility>
 
 namespace fw {
@@ -99,20 +98,17 @@ Extent extent_of(const View& view) {
   return out;
 }
 
-// Each stride steps over all that the shorter ones reach, so all elements are apart: no search is needed.
+// Each stride steps over all that the shorter ones reach, so all elements are apart and no search is needed.
 bool nests(const View& view) {
-  std::array<int, View::max_rank> order{};
-  std::iota(order.begin(), order.end(), 0);
   const auto length = [&](int i) {
     return view.stride[i] < 0 ? -static_cast<Wide>(view.stride[i]) : view.stride[i];
   };
-  std::sort(order.begin(), order.begin() + view.rank, [&](int a, int b) { return length(a) < length(b); });
-  Wide reach = 0;
   for (int i = 0; i < view.rank; ++i) {
-    const int dim = order[i];
-    if (view.shape[dim] <= 1) continue;
-    if (length(dim) <= reach) return false;
-    reach += length(dim) * (view.shape[dim] - 1);
+    Wide reach = 0;
+    for (int j = 0; j < view.rank; ++j)
+      if (length(j) < length(i) || (length(j) == length(i) && j < i))
+        reach += length(j) * (view.shape[j] - 1);
+    if (view.shape[i] > 1 && length(i) <= reach) return false;
   }
   return true;
 }
