@@ -9,7 +9,7 @@ namespace fw {
 // Values are those of base/dtype.hpp.
 enum class Element : int { none = 0, fp32 = 1, fp16 = 2, bf16 = 3, uint8 = 9 };
 
-inline constexpr int max_dim_v = 512;  // problem.hpp refuses more
+inline constexpr int widest_qk = 576, widest_v = 512;  // problem/rules.cpp refuses more
 
 struct Tensor {
   void* data;

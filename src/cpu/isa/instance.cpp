@@ -1,17 +1,12 @@
 // One instruction set, one element type: compiled again for each with its own FLASHWAVE_TARGET,
 // FLASHWAVE_ELEMENT and compiler flags (src/cpu/isa/CMakeLists.txt). Nothing here may be shared with code
 // built for another machine.
-#if defined(FLASHWAVE_SIMD_AVX512)
-#include "cpu/simd/avx512.hpp"
-#elif defined(FLASHWAVE_SIMD_AVX2)
-#include "cpu/simd/avx2.hpp"
-#else
-#include "cpu/simd/portable.hpp"
-#endif
+#include "cpu/kernels/backward.hpp"
+#include "cpu/kernels/bias_gradient.hpp"
 #include "cpu/kernels/combine.hpp"
 #include "cpu/kernels/forward.hpp"
 #include "cpu/kernels/limits.hpp"
-#include "cpu/simd/math.hpp"
+#include "cpu/kernels/rows.hpp"
 
 namespace fw::FLASHWAVE_TARGET {
 namespace {
@@ -46,6 +41,12 @@ const cpu::Kernels FLASHWAVE_TABLE = {
     .forward_keys = forward_keys,
     .forward_scratch = forward_scratch<P>,
     .forward = forward<E, P>,
+    .backward_scratch = backward_scratch<P>,
+    .delta = delta<E>,
+    .backward = backward<E, P>,
+    .reduce_dq = reduce_dq<E>,
+    .bias_scratch = bias_scratch<P>,
+    .dbias = dbias<E, P>,
     .combine = combine<E>,
     .limit = step_limit<P>,
 };

@@ -35,7 +35,7 @@ void combine(const Args& a, const RowTask& task, const float* outs, const float*
     const Vec total_lse = finish(row, load(sink), unit_of(1.0f)).lse;
     store(lse, total_lse);
 
-    float sum[lanes][max_dim_v];
+    float sum[lanes][widest_v];
     for (int r = 0; r < count; ++r)
       for (int d = 0; d < a.dim_v; ++d) sum[r][d] = 0;
     for (int i = 0; i < partials; ++i) {

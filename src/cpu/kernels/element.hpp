@@ -1,7 +1,7 @@
 // Element types of tensors: how a row of them becomes floats and back.
 #pragma once
 
-#include "cpu/simd/halves.hpp"
+#include "cpu/simd/simd.hpp"
 #include "meaning/args.hpp"
 
 namespace fw::FLASHWAVE_TARGET {

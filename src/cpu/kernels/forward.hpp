@@ -15,8 +15,6 @@ namespace fw::FLASHWAVE_TARGET {
 
 using cpu::ForwardTask;
 
-inline constexpr int tile_keys = 96;  // S^T of a 64-row panel is 24 KiB
-
 template <class P, int W>
 struct ForwardPanel {
   typename P::Unit* q;  // (units of D, W)
@@ -91,8 +89,10 @@ struct ForwardMachine {
   FLASHWAVE_RULE Scores multiply(int) {
     const KeyTile<P>& tile = *scratch.tile;
     const Range keys = keys_of(tile);
-    fw::FLASHWAVE_TARGET::multiply<P, N>(scratch.scores, tile.key_rows + (keys.begin - tile.keys.begin),
-                                         keys.count(), panel.q, units<P>(a.dim_qk));
+    product<P, N, Before::nothing>(
+        scratch.scores, W, keys.count(),
+        AlongRows<typename P::Unit>{tile.key_rows + (keys.begin - tile.keys.begin)}, panel.q, W,
+        units<P>(a.dim_qk));
     return {scratch.scores, keys};
   }
 
@@ -191,9 +191,9 @@ struct ForwardMachine {
 
   FLASHWAVE_RULE void accumulate(const float* fade, const Weights& p, int) {
     const KeyTile<P>& tile = *scratch.tile;
-    fw::FLASHWAVE_TARGET::accumulate<P, N>(panel.out, fade,
-                                           tile.value_rows + (p.keys.begin - tile.keys.begin) / P::pair,
-                                           a.dim_v, p.p, (p.keys.count() + P::pair - 1) / P::pair);
+    const auto* const* values = tile.value_rows + (p.keys.begin - tile.keys.begin) / P::pair;
+    product<P, N, Before::fading>(panel.out, W, a.dim_v, AcrossRows<typename P::Unit>{values}, p.p, W,
+                                  units<P>(p.keys.count()), fade);
   }
 };
 

@@ -4,8 +4,11 @@
 
 #include "cpu/kernels/element.hpp"
 #include "cpu/kernels/product.hpp"
+#include "meaning/keys.hpp"
 
 namespace fw::FLASHWAVE_TARGET {
+
+inline constexpr int tile_keys = 96;  // keys that are looked at together: S^T of a 64-row panel is 24 KiB
 
 // Units of a row of `dim` elements.
 template <class P>
@@ -98,6 +101,24 @@ FLASHWAVE_RULE void transpose_rows(typename P::Unit* right, const void* const* i
       } else {
         right[k * W + r] = negate ? -row[k] : row[k];
       }
+    }
+  }
+}
+
+// A dimension in whole vectors: how far apart rows are whose elements are lanes.
+FLASHWAVE_RULE i64 padded(int dim) { return (dim + lanes - 1) / lanes * lanes; }
+
+// right[r][lane] = element `lane` of row r (of rows 2r and 2r + 1 with a pair product), zeros behind the
+// last.
+template <class E, class P, int W>
+FLASHWAVE_RULE void copy_rows(typename P::Unit* right, const void* const* in, int count, int dim) {
+  for (i64 i = 0; i < W / P::pair * padded(dim); ++i) right[i] = 0;
+  for (int r = 0; r < count; r += P::pair) {
+    auto* out = right + r / P::pair * padded(dim);
+    if constexpr (P::pair == 2) {
+      interleave(out, (const Half*)in[r], r + 1 < count ? (const Half*)in[r + 1] : nullptr, dim);
+    } else {
+      widen_row<E>(out, (const typename E::Stored*)in[r], dim);
     }
   }
 }

@@ -1,13 +1,14 @@
-// The two micro-kernels that all attention here is made of. Vector lanes are rows of q; the other operand is
-// broadcast, a 32-bit unit at a time, straight from where it lies: a float, or a pair of bf16.
+// The micro-kernel that all attention here is made of. Vector lanes lie along one dimension of the result
+// (rows of q, or elements of a head); the other operand is broadcast, a 32-bit unit at a time, straight from
+// where it lies: a float, or a pair of bf16.
 //
-//   multiply     out[i][lane]  = sum over k of left[i][k] * right[k][lane]
-//   accumulate   out[i][lane]  = fade[lane] * out[i][lane] + sum over k of left[k][i] * right[k][lane]
+//   out[i][lane] (+)= sum over k of left(i, k) * right[k][lane]
 //
-// S^T = K Q^T is the first, O^T += V^T P^T the second: neither K nor V is ever transposed or packed for it.
+// left(i, k) is rows[i][k] or rows[k][i], so S^T = K Q^T and O^T += V^T P^T both run without a transposed or
+// packed copy of K or V, on any stride and any page.
 #pragma once
 
-#include "meaning/target.hpp"
+#include "cpu/simd/simd.hpp"
 
 namespace fw::FLASHWAVE_TARGET {
 
@@ -34,6 +35,9 @@ struct PairProduct {
     return (__m512bh)_mm512_set1_epi32(unit);
   }
   static FLASHWAVE_RULE Vec step(Vec sum, Right a, Right b) { return Vec(_mm512_dpbf16_ps(sum.r, a, b)); }
+  static FLASHWAVE_RULE void store_halves(Half* p, Vec x) {
+    _mm256_storeu_si256((__m256i*)p, (__m256i)_mm512_cvtneps_pbh(x.r));
+  }
   static FLASHWAVE_RULE void store_pair(Unit* p, Vec even, Vec odd) {
     // Rounds to nearest, ties to even; the halves of a lane are its two values.
     const __m512i low = _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(even.r));
@@ -48,77 +52,92 @@ struct PairProduct {
 template <int N>
 inline constexpr int tile_rows = N == 1 ? 2 * panel_keys : panel_keys;
 
-// Splits `count` rows into register tiles of M, then smaller ones, without a thin rest where two middling
-// tiles do.
-template <int M, class Tile>
-FLASHWAVE_RULE void each_tile(int count, Tile tile) {
-  int i = 0;
-  for (; count - i >= M && !(M == 6 && count - i == 8); i += M) tile.template operator()<M>(i);
-  for (; count - i >= 4; i += 4) tile.template operator()<4>(i);
-  for (; count - i >= 2; i += 2) tile.template operator()<2>(i);
-  if (i < count) tile.template operator()<1>(i);
-}
+// left(i, k) = rows[i][k].
+template <class Unit>
+struct AlongRows {
+  const Unit* const* rows;
+  template <int M>
+  struct Tile {
+    const Unit* row[M];
+    FLASHWAVE_RULE const Unit* at(int i, int k) const { return row[i] + k; }
+  };
+  template <int M>
+  FLASHWAVE_RULE Tile<M> tile(int first) const {
+    Tile<M> t;
+#pragma GCC unroll 16
+    for (int i = 0; i < M; ++i) t.row[i] = rows[first + i];
+    return t;
+  }
+};
 
-template <int M, int N>
-FLASHWAVE_RULE void store_tile(float* out, const Vec (&sum)[M][N]) {
+// left(i, k) = rows[k][i].
+template <class Unit>
+struct AcrossRows {
+  const Unit* const* rows;
+  template <int M>
+  struct Tile {
+    const Unit* const* rows;
+    int first;
+    FLASHWAVE_RULE const Unit* at(int i, int k) const { return rows[k] + first + i; }
+  };
+  template <int M>
+  FLASHWAVE_RULE Tile<M> tile(int first) const {
+    return {rows, first};
+  }
+};
+
+// What out holds before: nothing, a sum, or a sum that has faded (a factor a lane).
+enum class Before { nothing, sum, fading };
+
+template <int M, int N, Before before>
+FLASHWAVE_RULE void open_sums(Vec (&sum)[M][N], const float* out, i64 stride, const float* fade) {
 #pragma GCC unroll 16
   for (int i = 0; i < M; ++i)
 #pragma GCC unroll 4
-    for (int j = 0; j < N; ++j) store(out + (i * N + j) * lanes, sum[i][j]);
+    for (int j = 0; j < N; ++j) {
+      if constexpr (before == Before::nothing) sum[i][j] = Vec(0.0f);
+      if constexpr (before == Before::sum) sum[i][j] = load(out + i * stride + j * lanes);
+      if constexpr (before == Before::fading)
+        sum[i][j] = load(fade + j * lanes) * load(out + i * stride + j * lanes);
+    }
 }
 
-// out (count, N * lanes), left: `count` rows, right (depth, N * lanes) units.
-template <class P, int N>
-FLASHWAVE_RULE void multiply(float* out, const typename P::Unit* const* left, int count,
-                             const typename P::Unit* right, int depth) {
+// Splits `count` rows into register tiles of M, then smaller ones, without a thin rest where two middling
+// tiles do.
+template <int M, class Visit>
+FLASHWAVE_RULE void each_tile(int count, Visit visit) {
+  int i = 0;
+  for (; count - i >= M && !(M == 6 && count - i == 8); i += M) visit.template operator()<M>(i);
+  for (; count - i >= 4; i += 4) visit.template operator()<4>(i);
+  for (; count - i >= 2; i += 2) visit.template operator()<2>(i);
+  if (i < count) visit.template operator()<1>(i);
+}
+
+// out (count, N * lanes) with rows `out_stride` apart, right (depth, N * lanes) units with rows
+// `right_stride` apart.
+template <class P, int N, Before before, class Left>
+FLASHWAVE_RULE void product(float* out, i64 out_stride, int count, Left left, const typename P::Unit* right,
+                            i64 right_stride, int depth, const float* fade = nullptr) {
   each_tile<tile_rows<N>>(count, [&]<int M>(int first) {
-    const typename P::Unit* row[M];
-#pragma GCC unroll 16
-    for (int i = 0; i < M; ++i) row[i] = left[first + i];
+    const auto tile = left.template tile<M>(first);
+    float* const rows = out + first * out_stride;
     Vec sum[M][N];
-#pragma GCC unroll 16
-    for (int i = 0; i < M; ++i)
-#pragma GCC unroll 4
-      for (int j = 0; j < N; ++j) sum[i][j] = Vec(0.0f);
+    open_sums<M, N, before>(sum, rows, out_stride, fade);
     for (int k = 0; k < depth; ++k) {
       typename P::Right b[N];
 #pragma GCC unroll 4
-      for (int j = 0; j < N; ++j) b[j] = P::right(right + (k * N + j) * lanes);
+      for (int j = 0; j < N; ++j) b[j] = P::right(right + k * right_stride + j * lanes);
 #pragma GCC unroll 16
       for (int i = 0; i < M; ++i) {
-        const auto a = P::left(row[i] + k);
+        const auto a = P::left(tile.at(i, k));
 #pragma GCC unroll 4
         for (int j = 0; j < N; ++j) sum[i][j] = P::step(sum[i][j], a, b[j]);
       }
     }
-    store_tile(out + first * N * lanes, sum);
-  });
-}
-
-// out (count, N * lanes) += ..., left: `depth` rows, right (depth, N * lanes) units, fade (N * lanes).
-template <class P, int N>
-FLASHWAVE_RULE void accumulate(float* out, const float* fade, const typename P::Unit* const* left, int count,
-                               const typename P::Unit* right, int depth) {
-  each_tile<tile_rows<N>>(count, [&]<int M>(int first) {
-    float* tile = out + first * N * lanes;
-    Vec sum[M][N];
 #pragma GCC unroll 16
     for (int i = 0; i < M; ++i)
 #pragma GCC unroll 4
-      for (int j = 0; j < N; ++j) sum[i][j] = load(fade + j * lanes) * load(tile + (i * N + j) * lanes);
-    for (int k = 0; k < depth; ++k) {
-      const typename P::Unit* row = left[k] + first;
-      typename P::Right b[N];
-#pragma GCC unroll 4
-      for (int j = 0; j < N; ++j) b[j] = P::right(right + (k * N + j) * lanes);
-#pragma GCC unroll 16
-      for (int i = 0; i < M; ++i) {
-        const auto a = P::left(row + i);
-#pragma GCC unroll 4
-        for (int j = 0; j < N; ++j) sum[i][j] = P::step(sum[i][j], a, b[j]);
-      }
-    }
-    store_tile(tile, sum);
+      for (int j = 0; j < N; ++j) store(rows + i * out_stride + j * lanes, sum[i][j]);
   });
 }
 
