@@ -1,0 +1,119 @@
+#include "cpu/backend.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <utility>
+
+#include "base/text.hpp"
+#include "cpu/args.hpp"
+#include "cpu/isa.hpp"
+#include "cpu/peak.hpp"
+#include "cpu/pool.hpp"
+#include "cpu/reference.hpp"
+#include "cpu/run.hpp"
+#include "cpu/tasks.hpp"
+#include "plan/choose.hpp"
+#include "plan/splits.hpp"
+
+namespace fw::cpu {
+namespace {
+
+std::string processor_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("model name"))
+      if (const auto colon = line.find(": "); colon != std::string::npos) return line.substr(colon + 2);
+  return "processor of unknown name";
+}
+
+class CpuBackend final : public Backend {
+ public:
+  CpuBackend() : offers_(offers_here()), processor_(processor_name()) {
+    if (const char* wanted = std::getenv("FLASHWAVE_CPU_ISA"); wanted != nullptr && *wanted != '\0')
+      missing_ = force(wanted, offers_).message();
+  }
+
+  std::vector<Device> devices() const override {
+    const int count = threads();
+    const std::string description = say(processor_, ", ", count, count == 1 ? " thread" : " threads");
+    const std::string no_threads = check_threads().message();
+    const auto device = [&](const char* name, std::string isa, std::string missing) {
+      return Device{.name = name,
+                    .backend = "cpu",
+                    .description = description,
+                    .isa = std::move(isa),
+                    .threads = count,
+                    .missing = std::move(missing)};
+    };
+    Device cpu = device("cpu", best_of(offers_).name, missing_.empty() ? no_threads : missing_);
+    Device reference = device("reference", "double precision", no_threads);
+    Device eager = device("eager", "plain C++", no_threads);
+    for (Device* yardstick : {&reference, &eager}) {
+      yardstick->listed = false;
+      yardstick->wide_outputs = true;
+    }
+    return {std::move(cpu), std::move(reference), std::move(eager)};
+  }
+
+  std::optional<std::string> declines(const Problem& p, std::string_view device) const override {
+    if (device != "cpu") return {};
+    if (std::max(p.seq_q, p.seq_k) > longest_sequence)
+      return say("sequences are at most ", longest_sequence, " long here; this one has sq ", p.seq_q,
+                 " and sk ", p.seq_k);
+    return {};
+  }
+
+  Status plan(const Problem& p, std::string_view device, Plan& out) const override {
+    if (auto reason = declines(p, device)) return unsupported(std::move(*reason));
+    if (device != "cpu") {
+      out = {};
+      out.problem = p;
+      out.device = out.instance = device;
+      out.loader = "one row after another";
+      return {};
+    }
+    FW_TRY(choose(p, instances_of(offers_, p.dtype), out));
+    out.device = device;
+    const Kernels& kernels = kernels_of(isa_of(out, offers_), p.dtype);
+    const Args shape = shape_args(p);
+    out.tile_q = rows_of_task(p, kernels.forward_rows(shape));
+    out.tile_k = kernels.forward_keys(shape);
+    out.thread_bytes = p.forward() ? kernels.forward_scratch(shape) : 0;
+    if (p.backward()) {
+      const auto widest = static_cast<int>(std::min(p.seq_k, cut_chunks(out.chunks, p.seq_k).keys));
+      out.thread_bytes = std::max(out.thread_bytes, backward_scratch(kernels, shape, widest));
+    }
+    return {};
+  }
+
+  Status run(const Plan& plan, const Call& call) const override {
+    FW_TRY(check_values(call, plan.problem));
+    if (plan.device == "reference") return run_reference(plan, call, reference::Mode::oracle);
+    if (plan.device == "eager") return run_reference(plan, call, reference::Mode::eager);
+    const Isa& isa = isa_of(plan, offers_);
+    const Kernels& kernels = kernels_of(isa, plan.problem.dtype);
+    const double seconds = modelled_flops(plan.problem) / modelled_rate(isa, plan.problem.dtype);
+    return call.pass == Pass::forward ? run_forward(kernels, plan, call, seconds)
+                                      : run_backward(kernels, plan, call, seconds);
+  }
+
+  Status combine(const CombineCall& call, std::string_view device) const override {
+    return device == "cpu" ? run_combine(call) : reference::combine(call);
+  }
+
+  Status peak(std::string_view, DType, Peak& out) const override {
+    return measure_peak(best_of(offers_), out);
+  }
+
+ private:
+  std::vector<Offer> offers_;
+  std::string processor_;
+  std::string missing_;  // why "cpu" cannot be used, or empty
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_cpu_backend() { return std::make_unique<CpuBackend>(); }
+
+}  // namespace fw::cpu
