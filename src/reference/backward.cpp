@@ -187,11 +187,11 @@ void add_dk_dv(Gradients<Real>& g, const KeyTask& task, Storage<Real>& dk_store,
   }
 }
 
-// Sequences that may share a key (a page of a prefix, a row of a cache) take turns.
+// Sequences that may share a page take turns.
 template <class Real>
 Status find_dk_dv(Gradients<Real>& g) {
   Storage<Real> dk(g.call.dk), dv(g.call.dv);
-  const bool shared = g.call.block_table.given() || g.call.cache_batch_idx.given();
+  const bool shared = g.call.block_table.given();
   std::vector<KeyTask> turn;
   const auto take_turn = [&] {
     const Status status =

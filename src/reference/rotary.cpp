@@ -20,8 +20,11 @@ void rotate(std::vector<float>& row, const Call& call, int64_t position) {
   }
 }
 
-int64_t first_position(const Attention& a, const Sequence& s) {
-  return a.call.rotary_seqlens.given() ? integer(a.call.rotary_seqlens, s.batch) : s.slots - a.appended();
+// Slots filled before the append; whoever appends or rotates gives them.
+int64_t filled(const Call& call, const Sequence& s) { return integer(call.cache_seqlens, s.batch); }
+
+int64_t first_position(const Call& call, const Sequence& s) {
+  return call.rotary_seqlens.given() ? integer(call.rotary_seqlens, s.batch) : filled(call, s);
 }
 
 // Row t of sequence b in (B,New,H,D).
@@ -42,7 +45,7 @@ void load_query(Real* to, const Head& head, int64_t query) {
   const bool ordered = call.left >= 0 || call.right >= 0;
   std::vector<float> row(width);
   load_row(row.data(), call.q, index, width);
-  rotate(row, call, first_position(head.attention, s) + (ordered ? query : 0));
+  rotate(row, call, first_position(call, s) + (ordered ? query : 0));
   std::transform(row.begin(), row.end(), to, [&](float x) { return rounded(x, call.q.dtype); });
 }
 template void load_query(float*, const Head&, int64_t);
@@ -52,10 +55,10 @@ void append(const Attention& a, const Sequence& s) {
   const Call& call = a.call;
   std::vector<float> row(a.dim_qk);
   for (int64_t t = 0; t < a.appended(); ++t) {
-    const int64_t to = key_row(call, s, s.slots - a.appended() + t);
+    const int64_t to = key_row(call, s, filled(call, s) + t);
     for (int64_t h = 0; h < a.heads_k; ++h) {
       load_row(row.data(), call.k_new, new_index(call.k_new, s.batch, t, h), a.dim_qk);
-      if (call.rotary_cos.given()) rotate(row, call, first_position(a, s) + t);
+      if (call.rotary_cos.given()) rotate(row, call, first_position(call, s) + t);
       for (int64_t d = 0; d < a.dim_qk; ++d) store(call.k, row_index(call.k, to, h) + d, row[d]);
       for (int64_t d = 0; d < a.dim_v; ++d)
         store(call.v, row_index(call.v, to, h) + d,

@@ -81,7 +81,6 @@ const std::vector<Feature> features = {
     {"seqused", small,
      [](Sample& s) { s.give_int32(&Call::seqused_q, {0, 3}), s.give_int32(&Call::seqused_k, {7, 2}); }},
     {"shared_pages", small, make_paged},
-    {"shared_cache_rows", small, [](Sample& s) { s.give_int32(&Call::cache_batch_idx, {1, 1}); }},
     {"leftpad", small, [](Sample& s) { s.call.left = 2, s.give_int32(&Call::leftpad, {3, 0}); }},
     {"blocks_of_queries_and_keys",
      {1, 1, 1, 67, 131, 1, 1, fp64},
