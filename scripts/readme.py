@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+"""Fills in the parts of the documents that a machine can answer, between `<!-- begin NAME ... -->` and `<!-- end NAME -->`.
+
+    scripts/readme.py support [--check]     what is supported, asked of the library by `flashwave explain`
+    scripts/readme.py figures               times, by `flashwave bench`; minutes, on a quiet machine
+    scripts/readme.py kernels               the same for each instruction set, in docs/performance.md
+
+--check changes nothing and exits 1 if the text is not what the library answers.
+"""
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+SHAPE = "b2 hq8 hkv2 sq100 sk300 d64"
+DTYPES = ["fp32", "fp16", "bf16"]
+# What the table names, and the words that ask for it. Words of one pass only stand in braces.
+FEATURES = [
+    ("causal, any diagonal", "causal diagonal=7"),
+    ("window, either side open", "window=64,-1"),
+    ("scale, softcap", "scale=-0.3 softcap=20"),
+    ("ALiBi, slopes by head or by batch and head", "alibi=bh"),
+    ("bias, broadcast or not; its gradient", "bias=1hqk {bwd:want=dbias}"),
+    ("bool bias", "bias=bhqk:bool"),
+    ("sink; its gradient", "sink {bwd:want=dsink}"),
+    ("dropout, mask on request", "dropout=0.1 {fwd:want=mask}"),
+    ("lse; gradient through it", "{fwd:want=lse} {bwd:want=dlse}"),
+    ("head dimensions 576 and 512", "d576 dv512"),
+    ("ragged batches (cu_seqlens, seqused)", "varlen seqused"),
+    ("ragged queries over a paged cache", "varlen paged=16"),
+    ("paged keys, any page size", "paged=7"),
+    ("cache with append and left padding", "cache append=2 leftpad"),
+    ("paged cache with append", "cache paged=16 append=2"),
+    ("rotary, interleaved or not, part of a head", "cache append=2 rotary=32i"),
+    ("cache rows by index", "cache batchidx"),
+    ("splits of the keys", "splits=3"),
+    ("deterministic", "deterministic"),
+]
+
+FIGURES = [
+    "fwd b1 hq16 sq2048 d128 fp32",
+    "fwd b1 hq16 sq2048 d128 fp32 causal",
+    "bwd b1 hq16 sq2048 d128 fp32",
+    "fwd b1 hq16 sq2048 d128 bf16",
+    "fwd b1 hq16 sq2048 d128 bf16 causal",
+    "bwd b1 hq16 sq2048 d128 bf16",
+    "fwd b1 hq32 hkv8 sq4096 d128 bf16 causal",
+    "bwd b1 hq32 hkv8 sq4096 d128 bf16 causal",
+    "fwd b1 hq32 hkv8 sq1 sk8192 d128 bf16 cache",
+]
+KERNELS = ["fwd b1 hq16 sq2048 d128 fp32", "fwd b1 hq16 sq2048 d128 fp16", "fwd b1 hq16 sq2048 d128 bf16",
+           "bwd b1 hq16 sq2048 d128 fp32", "bwd b1 hq16 sq2048 d128 bf16"]
+ISAS = ["portable", "avx2", "avx512", "avx512bf16"]
+
+
+class Command:
+    def __init__(self, path):
+        self.path = path
+
+    def lines(self, *words, isa=None):
+        """The exit status and the JSON objects that the command prints."""
+        environment = dict(os.environ, **({"FLASHWAVE_CPU_ISA": isa} if isa else {}))
+        done = subprocess.run([self.path, *words, "--json"], stdout=subprocess.PIPE, env=environment, text=True)
+        return done.returncode, [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def words_for(dtype, kind, words):
+    """The problem line of a feature; a word for the other pass is left out."""
+    words = re.sub(r"\{(\w+):(\S+)\}", lambda found: found[2] if found[1] == kind else "", words)
+    named = {re.match(r"[a-z]+", word)[0] for word in words.split()}
+    shape = [word for word in SHAPE.split() if re.match(r"[a-z]+", word)[0] not in named]
+    return " ".join([kind, *shape, dtype, *words.split()])
+
+
+def answer(command, kind, words):
+    """One cell: what the library says to the feature for all element types."""
+    refused = {}
+    for dtype in DTYPES:
+        status, objects = command.lines("explain", words_for(dtype, kind, words))
+        if status == 0:
+            continue
+        error = objects[-1]["error"]
+        if status not in (2, 3):
+            sys.exit(f"readme: {words_for(dtype, kind, words)}: {error['message']}")
+        refused[dtype] = "-" if status == 2 else f"no: {error['message']}"
+    if not refused:
+        return "yes"
+    if len(refused) == len(DTYPES) and len(set(refused.values())) == 1:
+        return refused["fp32"]
+    return "; ".join(f"{dtype} {refused.get(dtype, 'yes')}" for dtype in DTYPES)
+
+
+def table(rows):
+    head, *rest = rows
+    return "\n".join("| " + " | ".join(row) + " |" for row in [head, ["---"] * len(head), *rest])
+
+
+def support(command):
+    rows = [["feature", "forward", "backward"]]
+    for name, words in FEATURES:
+        rows.append([name, answer(command, "fwd", words), answer(command, "bwd", words)])
+    return {"README.md": table(rows) + "\n\n`-`: the contract has no such thing, and says why when asked."}
+
+
+def size(count):
+    for unit in ["B", "KiB", "MiB"]:
+        if count < 1024:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1024
+    return f"{count:.1f} GiB"
+
+
+def time(seconds):
+    return f"{seconds * 1e3:.3g} ms" if seconds < 1 else f"{seconds:.2f} s"
+
+
+def machine(command):
+    status, objects = command.lines("devices")
+    if status != 0:
+        sys.exit(f"readme: devices: {objects}")
+    cpu = next(device for device in objects if device["device"] == "cpu")
+    return f"{cpu['description']}."
+
+
+def measured(command, line, *words, isa=None):
+    status, objects = command.lines("bench", line, *words, isa=isa)
+    if status != 0:
+        sys.exit(f"readme: bench \"{line}\": {objects}")
+    return next(entry for entry in objects if entry.get("device") == "cpu")
+
+
+def figures(command):
+    rows = [["problem", "time", "GFLOP/s", "of peak", "extra memory", "against naive"]]
+    for line in FIGURES:
+        print(line, file=sys.stderr)
+        m = measured(command, line, "--against", "naive")
+        rows.append([f"`{line}`", time(m["seconds"]), f"{m['gflops']:.0f}", f"{m['percent_of_peak']:.0f} %",
+                     size(m["extra_bytes"]), f"{m['ratio']:.2f} x"])
+    return {"README.md": machine(command) + "\n\n" + table(rows)}
+
+
+def kernels(command):
+    rows = [["problem", *ISAS]]
+    for line in KERNELS:
+        row = [f"`{line}`"]
+        for isa in ISAS:
+            print(isa, line, file=sys.stderr)
+            m = measured(command, line, isa=isa)
+            row.append(f"{m['gflops']:.0f} GFLOP/s, {m['percent_of_peak']:.0f} %")
+        rows.append(row)
+    return {"docs/performance.md": machine(command) + "\n\n" + table(rows)}
+
+
+def replaced(text, name, body):
+    pattern = re.compile(rf"(<!-- begin {name}\b[^>]*-->\n).*?(<!-- end {name} -->)", re.S)
+    if not pattern.search(text):
+        sys.exit(f"readme: no place for {name}")
+    return pattern.sub(lambda found: f"{found[1]}\n{body}\n\n{found[2]}", text)
+
+
+def main():
+    parts = {"support": support, "figures": figures, "kernels": kernels}
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="+", choices=parts)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--command", default=str(ROOT / "build/release/flashwave"))
+    options = parser.parse_args()
+    stale = False
+    for part in options.parts:
+        for name, body in parts[part](Command(options.command)).items():
+            path = ROOT / name
+            old = path.read_text()
+            new = replaced(old, part, body)
+            stale = stale or new != old
+            if not options.check:
+                path.write_text(new)
+    if options.check and stale:
+        sys.exit(f"readme: out of date; run scripts/readme.py {' '.join(options.parts)}")
+
+
+if __name__ == "__main__":
+    main()
