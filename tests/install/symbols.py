@@ -44,7 +44,7 @@ def instruction_sets(objects):
     """A weak function compiled for one instruction set could become the copy that every machine runs: each must
     live in the namespace of its instruction set."""
     for path in objects:
-        isa = re.search(r"flashwave_cpu_([a-z0-9]+)_", str(path)).group(1)
+        isa = path.parent.name.split("_")[2]
         for kind, name in nm("-C", "--defined-only", path):
             if kind in "WVu" and f"fw::{isa}::" not in name:
                 yield f"{path.parent.name}: weak {name} is outside of fw::{isa}"
@@ -53,7 +53,7 @@ def instruction_sets(objects):
 def main():
     tree = Path(sys.argv[1])
     library = tree / "libflashwave.so"
-    objects = sorted(tree.glob("src/cpu/isa/CMakeFiles/flashwave_cpu_*/*.o"))
+    objects = sorted(tree.glob("src/cpu/isa/CMakeFiles/flashwave_cpu_*_*.dir/*.o"))
     faults = [*exported(library), *imported(library), *soname(library), *instruction_sets(objects)]
     if not objects:
         faults.append(f"no instruction set's objects under {tree}")

@@ -41,7 +41,8 @@ TEST(Structs, ALargerOneWithMoreToSayIsUnsupported) {
 
 TEST(Structs, NullAndAForgottenSizeAreInvalid) {
   Known read_back{};
-  EXPECT_EQ(read<Known>(nullptr, "known", read_back).code(), Code::invalid);
+  const Known* volatile null = nullptr;
+  EXPECT_EQ(read<Known>(null, "known", read_back).code(), Code::invalid);
   const Known unsized{};
   const Status status = read(&unsized, "known", read_back);
   EXPECT_EQ(status.code(), Code::invalid);
