@@ -1,6 +1,4 @@
 // Every rule refuses something: an example for each id, which differs from a legal one by just that fault.
-#include "problem/rules.hpp"
-
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -10,6 +8,7 @@
 
 #include "problem/case.hpp"
 #include "problem/refuse.hpp"
+#include "problem/rules.hpp"
 #include "support.hpp"
 
 namespace fw {
@@ -289,7 +288,8 @@ const Example examples[] = {
          s.call.origin_head = 4;
        });
      }},
-    {"workspace-aligned", [] { return call([](Sample& s) { s.call.workspace = reinterpret_cast<void*>(128); }); }},
+    {"workspace-aligned",
+     [] { return call([](Sample& s) { s.call.workspace = reinterpret_cast<void*>(128); }); }},
     {"allocator-pair",
      [] {
        return call([](Sample& s) {
