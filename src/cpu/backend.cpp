@@ -1,10 +1,10 @@
 #include "cpu/backend.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <utility>
 
+#include "base/env.hpp"
 #include "base/text.hpp"
 #include "cpu/args.hpp"
 #include "cpu/isa.hpp"
@@ -30,30 +30,20 @@ std::string processor_name() {
 class CpuBackend final : public Backend {
  public:
   CpuBackend() : offers_(offers_here()), processor_(processor_name()) {
-    if (const char* wanted = std::getenv("FLASHWAVE_CPU_ISA"); wanted != nullptr && *wanted != '\0')
+    if (const std::string& wanted = environment().cpu_isa; !wanted.empty())
       missing_ = force(wanted, offers_).message();
   }
 
   std::vector<Device> devices() const override {
-    const int count = threads();
-    const std::string description = say(processor_, ", ", count, count == 1 ? " thread" : " threads");
-    const std::string no_threads = check_threads().message();
-    const auto device = [&](const char* name, std::string isa, std::string missing) {
-      return Device{.name = name,
-                    .backend = "cpu",
-                    .description = description,
-                    .isa = std::move(isa),
-                    .threads = count,
-                    .missing = std::move(missing)};
-    };
-    Device cpu = device("cpu", best_of(offers_).name, missing_.empty() ? no_threads : missing_);
-    Device reference = device("reference", "double precision", no_threads);
-    Device eager = device("eager", "plain C++", no_threads);
-    for (Device* yardstick : {&reference, &eager}) {
+    Device cpu = device("cpu", best_of(offers_).name);
+    cpu.missing = missing_;
+    std::vector<Device> all = {std::move(cpu), device("reference", "double precision"),
+                               device("eager", "plain C++")};
+    for (auto yardstick = all.begin() + 1; yardstick != all.end(); ++yardstick) {
       yardstick->listed = false;
       yardstick->wide_outputs = true;
     }
-    return {std::move(cpu), std::move(reference), std::move(eager)};
+    return all;
   }
 
   std::optional<std::string> declines(const Problem& p, std::string_view device) const override {
@@ -107,6 +97,16 @@ class CpuBackend final : public Backend {
   }
 
  private:
+  Device device(const char* name, const char* isa) const {
+    Device made;
+    made.name = name;
+    made.backend = "cpu";
+    made.isa = isa;
+    made.threads = threads();
+    made.description = say(processor_, ", ", made.threads, made.threads == 1 ? " thread" : " threads");
+    return made;
+  }
+
   std::vector<Offer> offers_;
   std::string processor_;
   std::string missing_;  // why "cpu" cannot be used, or empty

@@ -46,7 +46,7 @@ Idle idle_rows(const Args& args, const Call& call) {
   i64 queries = 0, keys = 0;
   for (int b = 0; b < args.batch; ++b) {
     const host::Sequence s = host::sequence_of(args, b);
-    queries += s.queries;
+    if (s.keys > 0) queries += s.queries;
     if (s.queries > 0) keys += s.keys;
   }
   const auto rows = [](const View& view) {
@@ -95,7 +95,8 @@ Status run_backward(const Kernels& kernels, const Plan& plan, const Call& call, 
   FW_TRY(memory.take(p, call, {.deltas = p.batch * p.heads_q * p.seq_q, .shares = share_rows(args, plan)}));
   const BackwardTasks work = backward_tasks(args, plan, memory.delta(), memory.dq());
   const auto bias = p.want_dbias ? bias_tasks(args, p, memory.delta()) : std::vector<BiasTask>();
-  const auto rows = static_cast<int>(work.rows.size()), ranges = static_cast<int>(work.ranges.size());
+  const auto rows = static_cast<int>(work.rows.size()), ranges = static_cast<int>(work.ranges.size()),
+             reduces = static_cast<int>(work.reduces.size());
   const auto slices = static_cast<int>(bias.size());
   const int team = team_for(std::max({rows, ranges, slices}), seconds);
   FW_TRY(memory.take_scratch(team, backward_scratch(kernels, args, work.widest)));
@@ -113,7 +114,7 @@ Status run_backward(const Kernels& kernels, const Plan& plan, const Call& call, 
   parallel_for(team, ranges, [&](int i, int worker) {
     kernels.backward(args, work.ranges[static_cast<std::size_t>(i)], memory.scratch(worker));
   });
-  parallel_for(team, rows, [&](int i, int) {
+  parallel_for(team, reduces, [&](int i, int) {
     const Reduce& r = work.reduces[static_cast<std::size_t>(i)];
     kernels.reduce_dq(args, r.rows, r.shares, r.count, r.stride);
   });

@@ -68,7 +68,7 @@ BackwardTasks backward_tasks(const Args& args, const Plan& plan, const float* de
       for (int row = 0; row < head.rows; row += block_rows) {
         const RowTask rows{b, kv_head, row, std::min(block_rows, head.rows - row)};
         result.rows.push_back(rows);
-        result.reduces.push_back({rows, shares + i64{row} * args.dim_qk, head.cut.ranges, share});
+        if (head.cut.ranges > 0) result.reduces.push_back({rows, shares, head.cut.ranges, share});
       }
       add_ranges(result, args, head, kv_head, delta + delta_index(args, b, kv_head), shares);
       shares += share * head.cut.ranges;

@@ -3,9 +3,7 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -84,18 +82,8 @@ int cgroup_cores(const std::string& root, const std::string& membership) {
   return limit;
 }
 
-Status usable_cores(int& count) {
-  count = least_limit(affinity_cores(), cgroup_cores("/sys/fs/cgroup", text_of("/proc/self/cgroup")));
-  const char* asked = std::getenv("FLASHWAVE_THREADS");
-  if (asked == nullptr || *asked == '\0') return {};
-  int cap = 0;
-  const char* const end = asked + std::strlen(asked);
-  const auto [stop, error] = std::from_chars(asked, end, cap);
-  if (error != std::errc() || stop != end || cap < 1)
-    return invalid("FLASHWAVE_THREADS is \"" + std::string(asked) +
-                   "\"; it must be a whole number from 1 on");
-  count = std::min(count, cap);
-  return {};
+int usable_cores() {
+  return least_limit(affinity_cores(), cgroup_cores("/sys/fs/cgroup", text_of("/proc/self/cgroup")));
 }
 
 }  // namespace fw::cpu

@@ -3,15 +3,13 @@
 
 #include <string>
 
-#include "base/status.hpp"
-
 namespace fw::cpu {
 
-// The least of the affinity mask, the cgroup quotas above this process (rounded up) and FLASHWAVE_THREADS.
-Status usable_cores(int& count);
+// The lesser of the affinity mask and the cgroup quota.
+int usable_cores();
 
-// Processors that the CPU controller of a cgroup grants; 0 = no limit. `root` is the mount point of the
-// cgroup file systems, `membership` the text of /proc/self/cgroup.
+// Processors that the quotas of a cgroup and of those above it grant, rounded up; 0 = no limit. `root` is the
+// mount point of the cgroup file systems, `membership` the text of /proc/self/cgroup.
 int cgroup_cores(const std::string& root, const std::string& membership);
 
 }  // namespace fw::cpu

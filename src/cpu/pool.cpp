@@ -16,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/env.hpp"
 #include "cpu/cores.hpp"
 
 namespace fw::cpu {
@@ -253,14 +254,11 @@ Pool& pool() {
   return *expected;
 }
 
-struct Default {
-  int count = 1;
-  Status status;
-  Default() : status(usable_cores(count)) { count = std::min(count, most_threads); }
-};
-
-const Default& default_threads() {
-  static const Default once;
+int default_threads() {
+  static const int once = [] {
+    const int cap = environment().threads;
+    return std::min(usable_cores(), cap > 0 ? cap : most_threads);
+  }();
   return once;
 }
 
@@ -268,14 +266,12 @@ const Default& default_threads() {
 
 int threads() {
   const int asked = asked_threads.load(std::memory_order_relaxed);
-  return asked > 0 ? asked : default_threads().count;
+  return asked > 0 ? asked : default_threads();
 }
 
 void set_threads(int count) {
   asked_threads.store(std::clamp(count, 0, most_threads), std::memory_order_relaxed);
 }
-
-Status check_threads() { return default_threads().status; }
 
 int team_for(int tasks, double seconds) {
   if (inside_task || seconds < worth_sharing) return 1;

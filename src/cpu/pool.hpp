@@ -15,10 +15,7 @@
 //   makes a pool of its own.
 #pragma once
 
-#include <string>
 #include <type_traits>
-
-#include "base/status.hpp"
 
 namespace fw::cpu {
 
@@ -26,9 +23,6 @@ namespace fw::cpu {
 // most FLASHWAVE_THREADS.
 int threads();
 void set_threads(int count);  // 0 = the default again
-
-// Refuses a FLASHWAVE_THREADS that is no positive number.
-Status check_threads();
 
 // Threads worth using for so many tasks of `seconds` in all: 1 from inside a task, or when the work is too
 // short to share.
