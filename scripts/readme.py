@@ -40,6 +40,7 @@ FEATURES = [
     ("cache rows by index", "cache batchidx"),
     ("splits of the keys", "splits=3"),
     ("deterministic", "deterministic"),
+    ("fp8 inputs", "fp8e4m3fn"),
 ]
 
 FIGURES = [
@@ -70,11 +71,11 @@ class Command:
 
 
 def words_for(dtype, kind, words):
-    """The problem line of a feature; a word for the other pass is left out."""
+    """The problem line of a feature: its words win over the shape and the dtype, and those for the other pass go."""
     words = re.sub(r"\{(\w+):(\S+)\}", lambda found: found[2] if found[1] == kind else "", words)
     named = {re.match(r"[a-z]+", word)[0] for word in words.split()}
     shape = [word for word in SHAPE.split() if re.match(r"[a-z]+", word)[0] not in named]
-    return " ".join([kind, *shape, dtype, *words.split()])
+    return " ".join([kind, *shape, *([] if "fp8" in words else [dtype]), *words.split()])
 
 
 def answer(command, kind, words):
@@ -127,32 +128,29 @@ def machine(command):
     return f"{cpu['description']}."
 
 
-def measured(command, line, *words, isa=None):
-    status, objects = command.lines("bench", line, *words, isa=isa)
+def measured(command, lines, *words, isa=None):
+    print(isa or "", *lines, sep="\n  ", file=sys.stderr)
+    status, objects = command.lines("bench", *lines, *words, isa=isa)
     if status != 0:
-        sys.exit(f"readme: bench \"{line}\": {objects}")
-    return next(entry for entry in objects if entry.get("device") == "cpu")
+        sys.exit(f"readme: bench: {objects[-1]['error']['message']}")
+    return objects
 
 
 def figures(command):
-    rows = [["problem", "time", "GFLOP/s", "of peak", "extra memory", "against naive"]]
-    for line in FIGURES:
-        print(line, file=sys.stderr)
-        m = measured(command, line, "--against", "naive")
-        rows.append([f"`{line}`", time(m["seconds"]), f"{m['gflops']:.0f}", f"{m['percent_of_peak']:.0f} %",
-                     size(m["extra_bytes"]), f"{m['ratio']:.2f} x"])
+    rows = [["problem", "time", "GFLOP/s", "of peak", "extra memory", "naive", "its extra memory", "speed-up"]]
+    for m in measured(command, FIGURES, "--against", "naive"):
+        rows.append([f"`{m['problem']}`", time(m["seconds"]), f"{m['gflops']:.0f}", f"{m['percent_of_peak']:.0f} %",
+                     size(m["extra_bytes"]), time(m["against_seconds"]), size(m["against_extra_bytes"]),
+                     f"{m['ratio']:.2f} x"])
     return {"README.md": machine(command) + "\n\n" + table(rows)}
 
 
 def kernels(command):
+    columns = [measured(command, KERNELS, isa=isa) for isa in ISAS]
     rows = [["problem", *ISAS]]
-    for line in KERNELS:
-        row = [f"`{line}`"]
-        for isa in ISAS:
-            print(isa, line, file=sys.stderr)
-            m = measured(command, line, isa=isa)
-            row.append(f"{m['gflops']:.0f} GFLOP/s, {m['percent_of_peak']:.0f} %")
-        rows.append(row)
+    for row in zip(*columns):
+        rows.append([f"`{row[0]['problem']}`"] +
+                    [f"{m['gflops']:.0f} GFLOP/s, {m['percent_of_peak']:.0f} %" for m in row])
     return {"docs/performance.md": machine(command) + "\n\n" + table(rows)}
 
 
