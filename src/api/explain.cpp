@@ -1,5 +1,6 @@
 #include "api/explain.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <string_view>
 
@@ -17,15 +18,17 @@ class Page {
   template <class... Parts>
   void title(const Parts&... parts) {
     text_ += say(parts..., "\n");
+    width_ = 14;
   }
+  void widen(std::size_t width) { width_ = std::max(width_, width); }
   template <class... Parts>
   void add(std::string_view label, const Parts&... parts) {
-    const std::string gap(label.size() < width ? width - label.size() : 1, ' ');
+    const std::string gap(label.size() < width_ ? width_ - label.size() : 1, ' ');
     text_ += say("  ", label, gap, parts..., "\n");
   }
 
  private:
-  static constexpr std::size_t width = 14;
+  std::size_t width_ = 0;
   std::string& text_;
 };
 
@@ -66,14 +69,16 @@ void add_scores(const Problem& p, Page& page) {
 }
 
 void add_keys(const Problem& p, Page& page) {
-  page.add("heads", p.heads_q, " over ", p.heads_k, ": ", p.group(), " share the keys of one");
+  page.add("heads", p.heads_q,
+           p.group() == 1 ? std::string(", each with its own keys")
+                          : say(" over ", p.heads_k, ": ", p.group(), " share the keys of one"));
   page.add("lengths",
            p.lengths == Lengths::varlen  ? "varlen, by cu_seqlens"
            : p.lengths == Lengths::cache ? "cache, by cache_seqlens"
                                          : "dense",
            p.seqused_q ? ", seqused_q" : "", p.seqused_k ? ", seqused_k" : "");
   if (p.page_size) page.add("paged", p.page_size, " slots a page");
-  if (p.append) page.add("append", p.append, " keys a sequence, written first");
+  if (p.append) page.add("append", p.append, " new keys a sequence, written first");
   if (p.rotary.dim)
     page.add("rotary", p.rotary.dim, p.rotary.interleaved ? " interleaved" : " halved", " elements, ",
              name_of(p.rotary.dtype));
@@ -90,16 +95,17 @@ void add_results(const Problem& p, Page& page) {
 
 void add_plan(const Plan& plan, Page& page) {
   page.add("kernel", plan.instance);
-  page.add("tiles", plan.tile_q, " rows x ", plan.tile_k, " keys");
+  if (plan.tile_q) page.add("tiles", plan.tile_q, " rows x ", plan.tile_k, " keys");
   page.add("loader", plan.loader);
   page.add("splits", plan.splits, plan.problem.splits ? ", as asked" : ", chosen",
            plan.split_keys ? say(", of ", plan.split_keys, " keys") : std::string());
   if (plan.problem.backward()) page.add("chunks", plan.chunks, " key ranges, each with a share of dq");
-  page.add("workspace", memory(plan.workspace), ", of it partials ", memory(plan.partial_bytes), "; and ",
-           memory(plan.thread_bytes), " of scratch a thread");
+  page.add("workspace", memory(plan.workspace), plan.partial_bytes ? ", partials of splits in it" : "");
+  page.add("scratch", memory(plan.thread_bytes), " a thread");
 }
 
 void add_candidates(const Plan& plan, Page& page) {
+  for (const Candidate& candidate : plan.candidates) page.widen(candidate.name.size() + 1);
   for (const Candidate& candidate : plan.candidates) {
     if (!candidate.declined.empty())
       page.add(candidate.name, "declines: ", candidate.declined);
@@ -126,7 +132,7 @@ Status explain(const Target& target, const Problem& problem, std::string& text) 
     add_keys(pass, page);
     add_scores(pass, page);
     add_results(pass, page);
-    page.title("candidates");
+    if (!plan.candidates.empty()) page.title("candidates");
     add_candidates(plan, page);
   }
   return {};

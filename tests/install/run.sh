@@ -10,6 +10,11 @@ trap 'rm -rf "$work"' EXIT
 cmake --install "$build" --prefix "$work/first" > "$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 mv "$work/first" "$work/prefix" # what is installed must not know where it was
 
+if [ -x "$work/prefix/bin/flashwave" ]; then
+  echo "command"
+  "$work/prefix/bin/flashwave" explain "fwd sq8 d8 fp32" > /dev/null
+fi
+
 echo "find_package"
 cmake -S "$here" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$work/prefix" > "$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 cmake --build "$work/cmake" > "$work/log" 2>&1 || { cat "$work/log"; exit 1; }
