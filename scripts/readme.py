@@ -137,10 +137,10 @@ def measured(command, lines, *words, isa=None):
 
 
 def figures(command):
-    rows = [["problem", "time", "GFLOP/s", "of peak", "extra memory", "naive", "its extra memory", "speed-up"]]
+    rows = [["problem", "time", "GFLOP/s", "of peak", "GB/s", "extra memory", "naive", "its extra memory", "speed-up"]]
     for m in measured(command, FIGURES, "--against", "naive"):
         rows.append([f"`{m['problem']}`", time(m["seconds"]), f"{m['gflops']:.0f}", f"{m['percent_of_peak']:.0f} %",
-                     size(m["extra_bytes"]), time(m["against_seconds"]), size(m["against_extra_bytes"]),
+                     f"{m['bytes_per_second'] / 1e9:.1f}", size(m["extra_bytes"]), time(m["against_seconds"]), size(m["against_extra_bytes"]),
                      f"{m['ratio']:.2f} x"])
     return {"README.md": machine(command) + "\n\n" + table(rows)}
 
