@@ -88,6 +88,72 @@ TEST(Eager, errs_as_its_dtype_does) {
   }
 }
 
+float to_bf16(float x) { return float_from_bf16(bf16_from_float(x)); }
+
+// One query of one dimension against 16 keys: what eager is to do, each step written out.
+struct ByHand {
+  float q, k[16], v[16], bias[16];
+  float weight[16], lse, out;
+
+  explicit ByHand(Sample& s) : q(static_cast<float>(s[&Call::q].get(0))) {
+    for (int j = 0; j < 16; ++j) {
+      k[j] = static_cast<float>(s[&Call::k].get(j));
+      v[j] = static_cast<float>(s[&Call::v].get(j));
+      bias[j] = static_cast<float>(s[&Call::bias].get(j));
+    }
+  }
+  template <class Step>
+  void attend(Step step) {
+    float score[16], top = -1e30f, total = 0, sum = 0;
+    for (int j = 0; j < 16; ++j) {
+      score[j] = step(0.7f * step(q * k[j]));
+      score[j] = step(2 * std::tanh(score[j] / 2));
+      score[j] = step(score[j] - 0.3f * static_cast<float>(15 - j));
+      score[j] = step(score[j] + bias[j]);
+      top = std::max(top, score[j]);
+    }
+    for (const float x : score) total += std::exp(x - top);
+    lse = top + std::log(total);
+    for (int j = 0; j < 16; ++j) {
+      sum += to_bf16(std::exp(score[j] - top) / total) * v[j];
+      weight[j] = std::exp(score[j] - lse);
+    }
+    out = to_bf16(sum);
+  }
+};
+
+TEST(Eager, rounds_each_step) {
+  for (std::uint64_t seed = 10; seed < 40; ++seed) {
+    Sample s({.seq_q = 1, .seq_k = 16, .dim_qk = 1, .dim_v = 1, .dtype = DType::bf16});
+    s.call.scale_given = true;
+    s.call.scale = 0.7f;
+    s.call.softcap = 2;
+    s.give(&Call::alibi, DType::fp32, {1}).assign({0.3});
+    s.give(&Call::bias, DType::bf16, {1, 1, 1, 16}).randomize(seed);
+    for (View Call::* input : {&Call::q, &Call::k, &Call::v}) s[input].randomize(++seed);
+    give_unrounded(s, {&Call::out});
+    ByHand expected(s);
+    expected.attend(to_bf16);
+    ASSERT_TRUE(reference::run(s.problem, s.call, Mode::eager).ok());
+    EXPECT_EQ(s[&Call::out].get(0), expected.out);
+
+    s.make_backward();
+    s[&Call::dlse].fill(0);
+    const auto dout = static_cast<float>(s[&Call::dout].get(0));
+    expected.attend([](float x) { return x; });
+    float dq = 0;
+    ASSERT_TRUE(reference::run(s.problem, s.call, Mode::eager).ok());
+    for (int j = 0; j < 16; ++j) {
+      const float ds = expected.weight[j] * (dout * expected.v[j] - expected.out * dout);
+      const float t = std::tanh(0.7f * (expected.q * expected.k[j]) / 2);
+      dq += to_bf16(ds * (1 - t * t)) * expected.k[j];
+      EXPECT_EQ(s[&Call::dv].get(j), to_bf16(to_bf16(expected.weight[j]) * dout));
+      EXPECT_EQ(s[&Call::dbias].get(j), to_bf16(ds));
+    }
+    EXPECT_EQ(s[&Call::dq].get(0), to_bf16(0.7f * dq));
+  }
+}
+
 TEST(Oracle, rounds_its_unrounded_result) {
   Sample narrow({.seq_q = 30, .seq_k = 40, .dtype = DType::bf16}),
       wide({.seq_q = 30, .seq_k = 40, .dtype = DType::bf16});
