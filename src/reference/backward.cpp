@@ -162,6 +162,7 @@ struct Storage {
 
 template <class Real>
 void add_dk_dv(Gradients<Real>& g, const KeyTask& task, Storage<Real>& dk_store, Storage<Real>& dv_store) {
+  if (g.a.group() == 0) return;  // no q head reads these keys
   const Sequence& s = *task.sequence;
   Keys<Real> keys;
   keys.load(Head{g.a, s, task.head * g.a.group()}, task.slots);
@@ -187,7 +188,7 @@ void add_dk_dv(Gradients<Real>& g, const KeyTask& task, Storage<Real>& dk_store,
   }
 }
 
-// Sequences that may share a page take turns.
+// Blocks of keys that may lie in the same page take turns.
 template <class Real>
 Status find_dk_dv(Gradients<Real>& g) {
   Storage<Real> dk(g.call.dk), dv(g.call.dv);
@@ -200,12 +201,11 @@ Status find_dk_dv(Gradients<Real>& g) {
     return status;
   };
   for (const Sequence& s : g.a.sequences) {
-    for (int64_t h = 0; h < g.a.heads_k; ++h) {
-      const Head head{g.a, s, h * g.a.group()};
-      for (const Span slots : blocks(seen_by(head, head.all_queries()), key_block))
-        turn.push_back({&s, h, slots});
+    const Head any{g.a, s, 0};
+    for (const Span slots : blocks(seen_by(any, any.all_queries()), key_block)) {
+      for (int64_t h = 0; h < g.a.heads_k; ++h) turn.push_back({&s, h, slots});
+      if (shared) FW_TRY(take_turn());
     }
-    if (shared) FW_TRY(take_turn());
   }
   FW_TRY(take_turn());
   return run_tasks(g.parallel, g.a.heads_k, [&](std::size_t h) {
@@ -254,11 +254,11 @@ void find_dbias(Gradients<Real>& g, const BiasTask& task) {
       for (const Span queries : blocks(overlap(task.queries, queries_seeing(head, slots)), query_block)) {
         rows.load(head, queries);
         tile.differentiate(head, queries, slots, rows, keys, g.state);
-        for (int64_t i = 0; i < queries.size(); ++i)
-          for (int64_t j = 0; j < slots.size(); ++j)
-            sum.row(one_row ? 0
-                            : queries.begin - task.queries.begin + i)[slots.begin - task.slots.begin + j] +=
-                tile.ds.row(i)[j];
+        for (int64_t i = 0; i < queries.size(); ++i) {
+          Real* to =
+              sum.row(one_row ? 0 : queries.begin + i - task.queries.begin) + slots.begin - task.slots.begin;
+          for (int64_t j = 0; j < slots.size(); ++j) to[j] += tile.ds.row(i)[j];
+        }
       }
     }
   for (int64_t i = 0; i < sum.rows; ++i) {
