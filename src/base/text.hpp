@@ -28,6 +28,14 @@ std::string say(const Parts&... parts) {
   return out;
 }
 
+// What somebody gave, as a sentence repeats it: its beginning, and ? for what is no printable ASCII.
+inline std::string quoted(std::string_view text) {
+  constexpr std::size_t longest = 40;
+  std::string out = "\"";
+  for (const char c : text.substr(0, longest)) out += c >= ' ' && c <= '~' ? c : '?';
+  return out + (text.size() > longest ? "...\"" : "\"");
+}
+
 // The number that is all of the text: no sign of its own for unsigned types, no space, nothing behind it, no
 // overflow.
 template <class Number>

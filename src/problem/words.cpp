@@ -11,14 +11,9 @@ namespace {
 
 // --- reading values
 
-std::string shown(std::string_view text) {
-  constexpr std::size_t longest = 40;
-  return say("\"", text.substr(0, longest), text.size() > longest ? "...\"" : "\"");
-}
-
 template <class... Parts>
 Status bad_value(std::string_view word, std::string_view value, const Parts&... takes) {
-  return refuse("line-value", word, " takes ", say(takes...), ", not ", shown(value));
+  return refuse("line-value", word, " takes ", say(takes...), ", not ", quoted(value));
 }
 
 template <class Number>
