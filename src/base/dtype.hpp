@@ -23,9 +23,9 @@ enum class DType : int {
   fp64 = 11,   // only inside src/reference, whose tests look at unrounded results
 };
 
-std::size_t size_of(DType dtype);          // bytes an element; 0 for none
-std::string_view name_of(DType dtype);     // "fp32", "bf16", ...
+std::size_t size_of(DType dtype);       // bytes an element; 0 for none
+std::string_view name_of(DType dtype);  // "fp32", "bf16", ...
 std::optional<DType> dtype_named(std::string_view name);
-bool is_float(DType dtype);                // fp32, fp16, bf16 and the fp8 types
+bool is_float(DType dtype);  // fp32, fp16, bf16 and the fp8 types
 
 }  // namespace fw

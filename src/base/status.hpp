@@ -41,7 +41,7 @@ inline Status exhausted(std::string message) { return {Code::exhausted, std::mov
 }  // namespace fw
 
 // Passes a failure on to the caller.
-#define FW_TRY(expression)                                \
-  do {                                                    \
+#define FW_TRY(expression)                                                  \
+  do {                                                                      \
     if (::fw::Status status_ = (expression); !status_.ok()) return status_; \
   } while (false)
