@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "reference/attend.hpp"
 #include "reference/passes.hpp"
@@ -92,11 +93,28 @@ void Tile<Real>::differentiate(const Head& head, Span queries, Span slots, const
   }
 }
 
+// out and lse of a block of queries. The oracle finds its own; eager takes the call's, as every backend does,
+// so that the yardstick meets the same rounding of the two and not another that happens to be luckier.
+template <class Real>
+void find_forward(Attended<Real>& forward, const Gradients<Real>& g, const QueryTask& task) {
+  if constexpr (std::is_same_v<Real, double>) {
+    attend(forward, task.head, task.queries);
+  } else {
+    load_rows(forward.out, g.call.out, task.head, task.queries);
+    forward.lse.resize(static_cast<std::size_t>(task.queries.size()));
+    for (int64_t i = 0; i < task.queries.size(); ++i) {
+      const int64_t query = task.head.sequence.first_query + task.queries.begin + i;
+      forward.lse[static_cast<std::size_t>(i)] =
+          static_cast<Real>(load(g.call.lse, lse_index(g.call.lse, query, task.head.q)));
+    }
+  }
+}
+
 template <class Real>
 void find_state(Gradients<Real>& g, const QueryTask& task) {
   const Head& head = task.head;
   Attended<Real> forward;
-  attend(forward, head, task.queries);
+  find_forward(forward, g, task);
   Matrix<Real> dout;
   load_rows(dout, g.call.dout, head, task.queries);
   for (int64_t i = 0; i < task.queries.size(); ++i) {

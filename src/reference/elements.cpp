@@ -34,14 +34,16 @@ double load(const View& view, int64_t index) {
 
 template <class Real>
 void load_row(Real* to, const View& view, int64_t index, int64_t count) {
-  const auto copy = [&](auto* data, auto&& convert) {
-    for (int64_t i = 0; i < count; ++i) to[i] = static_cast<Real>(convert(data[index + i]));
+  const auto copy = [&]<class Element>(const Element* from, auto widen) {
+    for (int64_t i = 0; i < count; ++i) to[i] = static_cast<Real>(widen(from[index + i]));
   };
   switch (view.dtype) {
-    case DType::fp16: return copy(static_cast<const std::uint16_t*>(view.data), float_from_fp16);
-    case DType::bf16: return copy(static_cast<const std::uint16_t*>(view.data), float_from_bf16);
-    case DType::fp64: return copy(static_cast<const double*>(view.data), [](double x) { return x; });
-    default: return copy(static_cast<const float*>(view.data), [](float x) { return x; });
+    case DType::fp16:
+      return copy(static_cast<const std::uint16_t*>(view.data), [](auto x) { return float_from_fp16(x); });
+    case DType::bf16:
+      return copy(static_cast<const std::uint16_t*>(view.data), [](auto x) { return float_from_bf16(x); });
+    case DType::fp64: return copy(static_cast<const double*>(view.data), [](auto x) { return x; });
+    default: return copy(static_cast<const float*>(view.data), [](auto x) { return x; });
   }
 }
 template void load_row(float*, const View&, int64_t, int64_t);

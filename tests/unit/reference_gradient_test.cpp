@@ -40,12 +40,12 @@ void make_varlen(Sample& s) {
   s.give(&Call::lse, fp64, {4, 9});
 }
 
-// Both sequences read page 2, at different places.
+// Sequence 0 reads page 2 twice, sequence 1 once.
 void make_paged(Sample& s) {
   s.problem.page_size = 3;
   s.give(&Call::k, fp64, {5, 3, 2, 3}).randomize(2);
   s.give(&Call::v, fp64, {5, 3, 2, 4}).randomize(3);
-  s.give(&Call::block_table, DType::int32, {2, 3}).assign({2, 0, 4, 1, 2, -1});
+  s.give(&Call::block_table, DType::int32, {2, 3}).assign({2, 0, 2, 1, 2, -1});
   s.give_int32(&Call::seqused_k, {7, 5});
 }
 
