@@ -27,22 +27,19 @@ using P = ProductOf<E>::type;
 using P = FloatProduct;
 #endif
 
-#define FLASHWAVE_STRING_(x) #x
-#define FLASHWAVE_STRING(x) FLASHWAVE_STRING_(x)
-
 }  // namespace
 
 // The table is found by its name: kernels_Fp32 and so on, in the namespace of its instruction set.
 extern const cpu::Kernels FLASHWAVE_TABLE;
 const cpu::Kernels FLASHWAVE_TABLE = {
-    .instance = FLASHWAVE_STRING(FLASHWAVE_TARGET) "/" FLASHWAVE_STRING(FLASHWAVE_ELEMENT),
+    .instance = FLASHWAVE_INSTANCE,
     .lanes = lanes,
     .forward_rows = forward_rows,
     .forward_keys = forward_keys,
     .forward_scratch = forward_scratch<P>,
     .forward = forward<E, P>,
     .backward_scratch = backward_scratch<P>,
-    .delta = delta<E>,
+    .delta = delta<E, P>,
     .backward = backward<E, P>,
     .reduce_dq = reduce_dq<E>,
     .bias_scratch = bias_scratch<P>,

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cpu/kernels.hpp"
-#include "cpu/kernels/element.hpp"
+#include "cpu/kernels/operand.hpp"
 #include "meaning/heads.hpp"
 #include "meaning/keys.hpp"
 
@@ -10,31 +10,33 @@ namespace fw::FLASHWAVE_TARGET {
 
 using cpu::RowTask;
 
-FLASHWAVE_RULE float sum_of_lanes(Vec x) {
-  float value[lanes];
-  store(value, x);
-  float sum = 0;
-  for (float v : value) sum += v;
-  return sum;
-}
-
 // delta = rowsum(out * dout) - dlse, of the task's packed rows.
-template <class E>
+//
+// Summed in the very order and arithmetic of dP = dout * v (product.hpp): where a row has all its weight on
+// one key, out is that key's v, and dP - delta is exactly 0.
+template <class E, class P>
 void delta(const Args& a, const RowTask& task, float* delta) {
   const Sequence s = sequence_of(a, task.batch);
   const Pack pack = pack_of(a, task.kv_head);
-  float out[widest_v], dout[widest_v];
-  for (int r = 0; r < task.row_count; ++r) {
-    const int query = pack.query(task.row_begin + r), head = pack.head(task.row_begin + r);
-    widen_row<E>(out, (const typename E::Stored*)a.out.data + query_offset(a.out, s, query, head), a.dim_v);
-    widen_row<E>(dout, (const typename E::Stored*)a.dout.data + query_offset(a.dout, s, query, head),
-                 a.dim_v);
-    Vec sums = Vec(0.0f);
-    int d = 0;
-    for (; d + lanes <= a.dim_v; d += lanes) sums = multiply_add(load(out + d), load(dout + d), sums);
-    float sum = sum_of_lanes(sums);
-    for (; d < a.dim_v; ++d) sum += out[d] * dout[d];
-    delta[r] = sum - (a.dlse.data ? ((const float*)a.dlse.data)[query_offset(a.dlse, s, query, head)] : 0.0f);
+  typename P::Unit out_columns[widest_v * lanes], dout_columns[widest_v * lanes], row[widest_v];
+  for (int first = 0; first < task.row_count; first += lanes) {
+    const int count = least(lanes, task.row_count - first);
+    const void *out[lanes], *dout[lanes];
+    float dlse[lanes] = {};
+    for (int r = 0; r < count; ++r) {
+      const int query = pack.query(task.row_begin + first + r), head = pack.head(task.row_begin + first + r);
+      out[r] = (const typename E::Stored*)a.out.data + query_offset(a.out, s, query, head);
+      dout[r] = (const typename E::Stored*)a.dout.data + query_offset(a.dout, s, query, head);
+      if (a.dlse.data) dlse[r] = ((const float*)a.dlse.data)[query_offset(a.dlse, s, query, head)];
+    }
+    transpose_rows<E, P, lanes>(out_columns, out, count, a.dim_v, false, row);
+    transpose_rows<E, P, lanes>(dout_columns, dout, count, a.dim_v, false, row);
+    Vec sum = Vec(0.0f);
+    for (int k = 0; k < units<P>(a.dim_v); ++k)
+      sum = P::step(sum, P::right(out_columns + k * lanes), P::right(dout_columns + k * lanes));
+    float deltas[lanes];
+    store(deltas, sum);
+    for (int r = 0; r < count; ++r) delta[first + r] = deltas[r] - dlse[r];
   }
 }
 
