@@ -7,6 +7,7 @@
 #include "base/env.hpp"
 #include "base/text.hpp"
 #include "cpu/args.hpp"
+#include "cpu/float_environment.hpp"
 #include "cpu/isa.hpp"
 #include "cpu/peak.hpp"
 #include "cpu/pool.hpp"
@@ -38,7 +39,7 @@ class CpuBackend final : public Backend {
     Device cpu = device("cpu", best_of(offers_).name);
     cpu.missing = missing_;
     std::vector<Device> all = {std::move(cpu), device("reference", "double precision"),
-                               device("eager", "plain C++")};
+                               device("eager", "plain loops")};
     for (auto yardstick = all.begin() + 1; yardstick != all.end(); ++yardstick) {
       yardstick->listed = false;
       yardstick->wide_outputs = true;
@@ -78,6 +79,7 @@ class CpuBackend final : public Backend {
   }
 
   Status run(const Plan& plan, const Call& call) const override {
+    const DefaultFloatEnvironment environment;
     FW_TRY(check_values(call, plan.problem));
     if (plan.device == "reference") return run_reference(plan, call, reference::Mode::oracle);
     if (plan.device == "eager") return run_reference(plan, call, reference::Mode::eager);
@@ -89,6 +91,7 @@ class CpuBackend final : public Backend {
   }
 
   Status combine(const CombineCall& call, std::string_view device) const override {
+    const DefaultFloatEnvironment environment;
     return device == "cpu" ? run_combine(call) : reference::combine(call);
   }
 

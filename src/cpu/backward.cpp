@@ -47,7 +47,7 @@ Idle idle_rows(const Args& args, const Call& call) {
   for (int b = 0; b < args.batch; ++b) {
     const host::Sequence s = host::sequence_of(args, b);
     if (s.keys > 0) queries += s.queries;
-    if (s.queries > 0) keys += s.keys;
+    if (s.queries > 0 && args.heads_q > 0) keys += s.keys;
   }
   const auto rows = [](const View& view) {
     return view.rank == 3 ? view.shape[0] : view.shape[0] * view.shape[1];

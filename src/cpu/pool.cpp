@@ -18,6 +18,7 @@
 
 #include "base/env.hpp"
 #include "cpu/cores.hpp"
+#include "cpu/float_environment.hpp"
 
 namespace fw::cpu {
 namespace {
@@ -51,21 +52,14 @@ bool spin_until(Ready ready) {
 // The caller's share: tasks see the default floating-point environment, and calls inside them run serially.
 class TaskScope {
  public:
-  TaskScope() : outer_(inside_task) {
-    inside_task = true;
-    std::fegetenv(&environment_);
-    std::fesetenv(FE_DFL_ENV);
-  }
-  ~TaskScope() {
-    std::fesetenv(&environment_);
-    inside_task = outer_;
-  }
+  TaskScope() : outer_(inside_task) { inside_task = true; }
+  ~TaskScope() { inside_task = outer_; }
   TaskScope(const TaskScope&) = delete;
   TaskScope& operator=(const TaskScope&) = delete;
 
  private:
   bool outer_;
-  std::fenv_t environment_;
+  DefaultFloatEnvironment environment_;
 };
 
 // Tasks begin .. end-1 that nobody has taken yet, in one word. Its owner takes from the front, thieves from

@@ -1,0 +1,86 @@
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "cpu/isa.hpp"
+
+namespace fw::cpu {
+namespace {
+
+std::vector<Offer> with(std::initializer_list<Offer> offers) { return offers; }
+
+TEST(Isa, PortableRunsAnywhere) {
+  const auto offers = offers_here();
+  ASSERT_FALSE(offers.empty());
+  EXPECT_STREQ(offers.back().isa->name, "portable");
+  EXPECT_TRUE(offers.back().missing.empty());
+}
+
+TEST(Isa, ForcedOneIsTheOnlyOne) {
+  auto offers = offers_here();
+  ASSERT_TRUE(force("portable", offers).ok());
+  EXPECT_STREQ(best_of(offers).name, "portable");
+  for (const Offer& offer : offers)
+    EXPECT_EQ(offer.missing.empty(), std::string("portable") == offer.isa->name) << offer.isa->name;
+  EXPECT_NE(instances_of(offers, DType::fp32).front().missing, "");
+}
+
+TEST(Isa, UnknownOnesAreNamedWithThoseThereAre) {
+  auto offers = offers_here();
+  const Status status = force("sse9", offers);
+  EXPECT_EQ(status.code(), Code::unavailable);
+  EXPECT_NE(status.message().find("sse9"), std::string::npos);
+  EXPECT_NE(status.message().find("portable"), std::string::npos);
+  EXPECT_EQ(best_of(offers).name, best_of(offers_here()).name);  // nothing was changed
+}
+
+TEST(Isa, KnownWordsWithoutKernelsSaySo) {
+  auto offers = offers_here();
+  const Status status = force("amx", offers);
+  EXPECT_EQ(status.code(), Code::unavailable);
+  EXPECT_NE(status.message().find("no kernels"), std::string::npos);
+}
+
+#if defined(__x86_64__)
+TEST(Isa, WhatTheProcessorLacksSaysSo) {
+  auto offers = with({{&isa_avx512, "this processor lacks AVX-512"}, {&isa_avx2, ""}, {&isa_portable, ""}});
+  const Status status = force("avx512", offers);
+  EXPECT_EQ(status.code(), Code::unavailable);
+  EXPECT_NE(status.message().find("lacks AVX-512"), std::string::npos);
+  EXPECT_NE(status.message().find("avx2, portable"), std::string::npos);
+  EXPECT_EQ(status.message().find("avx512,"), std::string::npos);
+}
+
+TEST(Isa, TheBestUsableOneIsTaken) {
+  const auto offers = with({{&isa_avx512, "lacking"}, {&isa_avx2, ""}, {&isa_portable, ""}});
+  EXPECT_STREQ(best_of(offers).name, "avx2");
+}
+
+// avx512bf16 has bf16 kernels of its own; the others it shares with avx512, and they are listed once.
+TEST(Isa, SharedKernelsAreListedOnce) {
+  const auto offers = with({{&isa_avx512bf16, "lacking"}, {&isa_avx512, ""}, {&isa_portable, ""}});
+  const auto fp32 = instances_of(offers, DType::fp32);
+  ASSERT_EQ(fp32.size(), 2u);
+  EXPECT_EQ(fp32[0].missing, "");
+  const auto bf16 = instances_of(offers, DType::bf16);
+  ASSERT_EQ(bf16.size(), 3u);
+  EXPECT_EQ(bf16[0].missing, "lacking");
+}
+#endif
+
+TEST(Isa, PlansNameTheirKernels) {
+  const auto offers = offers_here();
+  for (const DType dtype : {DType::fp32, DType::fp16, DType::bf16}) {
+    Problem problem;
+    problem.dtype = dtype;
+    problem.seq_q = problem.seq_k = 64;
+    problem.dim_qk = problem.dim_v = 64;
+    Plan plan;
+    ASSERT_TRUE(choose(problem, instances_of(offers, dtype), plan).ok());
+    EXPECT_EQ(&kernels_of(isa_of(plan, offers), dtype), &kernels_of(best_of(offers), dtype));
+    EXPECT_NE(plan.instance.find("/plain"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace fw::cpu
