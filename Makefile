@@ -1,38 +1,48 @@
 # The words of the build, over CMakePresets.json. Build trees are build/<preset>.
 JOBS ?= $(shell nproc)
 SUITE ?= quick
-CTEST = ctest --output-on-failure -j$(JOBS)
 
-define build_preset
+# $(call tree,PRESET[,TARGET]) configures a preset and builds it. What CMake finds is of interest only when it fails.
+define tree
+	@mkdir -p build
 	@cmake --preset $(1) > build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }
-	@cmake --build --preset $(1) -j$(JOBS)
+	@cmake --build --preset $(1) -j $(JOBS) $(if $(2),--target $(2))
 endef
+check = ctest --preset $(1) -j $(JOBS)
 
-.PHONY: build demo test bench lint asan tsan aarch64 clean
+.PHONY: build demo test bench lint asan tsan aarch64 fuzz clean
 build:
 	@scripts/setup build
-	@mkdir -p build
-	$(call build_preset,release)
+	$(call tree,release)
+
+demo:
+	@scripts/setup build
+	$(call tree,release,flashwave_command)
+	@examples/demo build/release/flashwave
 
 test: build
-	@$(CTEST) --preset release
+	@$(call check,release)
 
-bench: build
+bench:
+	@scripts/setup build
+	$(call tree,release,flashwave_command)
 	@build/release/flashwave bench --suite $(SUITE)
 
-# The sanitizers run the unit tests.
+# The unit tests, under sanitizers, and the portable kernels of another architecture under an emulator.
 asan tsan:
 	@scripts/setup build
-	@mkdir -p build
-	$(call build_preset,$@)
-	@$(CTEST) --preset $@ -L unit
-
-# The portable kernels on another architecture, under an emulator.
+	$(call tree,$@)
+	@$(call check,$@) -L unit
 aarch64:
 	@scripts/setup build cross
-	@mkdir -p build
-	$(call build_preset,$@)
-	@$(CTEST) --preset $@ -L unit
+	$(call tree,$@)
+	@$(call check,$@) -L unit
+
+# Each fuzzer for a fixed number of inputs; longer: build/fuzz/fuzz_problem_line -dict=tests/fuzz/words.dict
+fuzz:
+	@scripts/setup build fuzz
+	$(call tree,fuzz,fuzzers)
+	@$(call check,fuzz) -L fuzz
 
 lint:
 	@scripts/setup lint

@@ -5,8 +5,7 @@ set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
 set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64 -L /usr/aarch64-linux-gnu)
 
-# Libraries are looked up for the target only. CLI11, fmt and nlohmann-json are headers, the same for every machine,
-# but their folder holds the headers of this machine's C library too: a folder of links shows the compiler theirs alone.
+# Nothing of the machine that compiles is taken for the one that runs.
 set(CMAKE_FIND_ROOT_PATH /usr/aarch64-linux-gnu)
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)

@@ -53,12 +53,14 @@ def complaint(name, bracket, target):
     if parts[0] == "include":
         return None if folder == "flashwave" or bracket == "<" and SYSTEM.match(target) else \
             "public headers include only the standard library and each other"
-    if parts[:2] == ("tests", "unit"):
+    if parts[:2] in (("tests", "unit"), ("tests", "fuzz")):
         return None
-    if bracket == "<" or folder == "flashwave":
-        return None
+    if bracket == "<":
+        return f"{parts[0]} knows nothing of attention" if parts[0] == "emulator" and folder == "flashwave" else None
     own = [(ROOT / name).parent / target, ROOT / parts[0] / target]
-    return None if any(path.exists() for path in own) else f"{parts[0]} sees only flashwave/ and its own folder"
+    if folder == "flashwave" and parts[0] != "emulator" or any(path.exists() for path in own):
+        return None
+    return f"{parts[0]} sees only {'' if parts[0] == 'emulator' else 'flashwave/ and '}its own folder"
 
 
 def main():

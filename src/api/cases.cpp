@@ -1,6 +1,7 @@
 // Problem lines: the grammar itself is src/problem.
 #include <cstdlib>
 #include <memory>
+#include <mutex>
 
 #include "api/convert.hpp"
 #include "api/failure.hpp"
@@ -13,7 +14,16 @@
 
 struct flashwave_case {
   fw::Case value;
-  fw::Extents extents;  // what a recipe points to
+
+  // What a recipe points to: a number a sequence, so listed only for who asks.
+  const fw::Extents& extents() const {
+    std::call_once(listed, [this] { lengths = fw::extents(value); });
+    return lengths;
+  }
+
+ private:
+  mutable std::once_flag listed;
+  mutable fw::Extents lengths;
 };
 
 using namespace fw::api;
@@ -24,7 +34,6 @@ int flashwave_case_parse(const char* line, flashwave_case** out) {
     if (!out) return fw::invalid("out is null");
     auto made = std::make_unique<flashwave_case>();
     FW_TRY(fw::parse(line, made->value));
-    made->extents = fw::extents(made->value);
     *out = made.release();
     return {};
   });
@@ -42,14 +51,15 @@ int flashwave_case_problem(const flashwave_case* c, flashwave_problem* problem) 
 int flashwave_case_recipe(const flashwave_case* c, flashwave_recipe* recipe) {
   return guard([&]() -> fw::Status {
     if (!c) return fw::invalid("case is null");
+    const fw::Extents& lengths = c->extents();
     flashwave_recipe made{};
     made.seed = c->value.seed;
     made.values = static_cast<int>(c->value.values);
     made.layout = static_cast<int>(c->value.layout);
-    made.queries = c->extents.queries.data();
-    made.keys = c->extents.keys.data();
-    made.leftpad = c->extents.leftpad.data();
-    made.diagonals = c->extents.diagonals.data();
+    made.queries = lengths.queries.data();
+    made.keys = lengths.keys.data();
+    made.leftpad = lengths.leftpad.data();
+    made.diagonals = lengths.diagonals.data();
     return write(recipe, "flashwave_recipe", made);
   });
 }

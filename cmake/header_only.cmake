@@ -1,0 +1,15 @@
+# For cross builds: fmt, nlohmann-json and CLI11 as headers alone. A distribution installs them for the machine it
+# runs on; their headers suit any, but lie among those of its C library, so they are linked into a folder of their own.
+set(headers ${PROJECT_BINARY_DIR}/header_only)
+file(MAKE_DIRECTORY ${headers})
+foreach(folder fmt nlohmann CLI)
+  if(NOT EXISTS /usr/include/${folder})
+    message(FATAL_ERROR "/usr/include/${folder} is missing: scripts/setup build installs it")
+  endif()
+  file(CREATE_LINK /usr/include/${folder} ${headers}/${folder} SYMBOLIC)
+endforeach()
+foreach(name fmt::fmt nlohmann_json::nlohmann_json CLI11::CLI11)
+  add_library(${name} INTERFACE IMPORTED)
+  target_include_directories(${name} SYSTEM INTERFACE ${headers})
+endforeach()
+target_compile_definitions(fmt::fmt INTERFACE FMT_HEADER_ONLY)
