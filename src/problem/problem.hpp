@@ -48,8 +48,10 @@ struct Problem {
 
   // Row i stands at p = i + diagonal and sees keys p-left .. p+right. Causal is right = 0.
   int left = open_side, right = open_side;
-  bool diagonal_given = false;      // else the diagonal is Sk - Sq of each sequence
-  bool diagonal_per_batch = false;  // a tensor (B) gives it
+  // Row 0 stands at `diagonal`, or where a tensor (B) says, or (neither is set) so that rows and keys end
+  // together.
+  bool diagonal_given = false;
+  bool diagonal_per_batch = false;
   int diagonal = 0;
 
   std::optional<float> scale;  // default dim_qk^-0.5

@@ -93,6 +93,7 @@ inline constexpr std::array all_rule_ids = std::to_array<std::string_view>({
     "line-reserved",
     "causal-window",
     "cache-varlen",
+    "line-batch",
     "lens-count",
     "lens-range",
     "lens-fixed",

@@ -136,6 +136,10 @@ Status check_list(const std::vector<std::int32_t>& list, std::string_view letter
 // The recipe must fit the problem, which is valid by now.
 Status check_recipe(const Case& c) {
   const Problem& p = c.problem;
+  constexpr std::int64_t batch_limit = std::int64_t{1} << 20;  // a recipe lists the lengths of each sequence
+  if (p.batch > batch_limit)
+    return {Code::unsupported, say("b is ", p.batch, "; a line has up to ", batch_limit, " sequences"),
+            std::string(RuleId("line-batch").text)};
   if (c.lens == Lens::listed) {
     FW_TRY(check_list(c.listed_q, "q", queries_vary(p), p.seq_q, p.batch));
     FW_TRY(check_list(c.listed_k, "k", keys_vary(p), p.seq_k - p.append, p.batch));

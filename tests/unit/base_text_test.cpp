@@ -17,6 +17,13 @@ TEST(Say, JoinsPartsAndWritesTheShortestNumbers) {
   EXPECT_EQ(say(), "");
 }
 
+// Sentences end up in terminals and in JSON: no bytes of the caller's get there.
+TEST(Quoted, RepeatsOnlyWhatPrints) {
+  EXPECT_EQ(quoted("sq1x"), "\"sq1x\"");
+  EXPECT_EQ(quoted("a\n\x1b[31m\xff"), "\"a??[31m?\"");
+  EXPECT_EQ(quoted(std::string(41, 'x')), "\"" + std::string(40, 'x') + "...\"");
+}
+
 TEST(NumberIn, TakesTheWholeTextOrNothing) {
   EXPECT_EQ(number_in<int>("12"), 12);
   EXPECT_EQ(number_in<int>("-12"), -12);

@@ -79,6 +79,16 @@ TEST(Describe, ACacheCallIsItsLine) {
   EXPECT_TRUE(legal(s.call));
 }
 
+TEST(Describe, PartsOfDenseSequencesMayBeUsed) {
+  Sample s(sizes);
+  s.call.lse = {};
+  s.give_int32(&Call::seqused_q, {3, 0});
+  EXPECT_EQ(described(s.call), of_line("fwd b2 hq4 hkv2 sq3 sk16 d8 bf16 seqused=q"));
+  s.give_int32(&Call::seqused_k, {16, 0});
+  EXPECT_EQ(described(s.call), of_line("fwd b2 hq4 hkv2 sq3 sk16 d8 bf16 seqused=qk"));
+  EXPECT_TRUE(legal(s.call));
+}
+
 void make_varlen(Sample& s) {
   s.give(&Call::q, DType::bf16, {6, 4, 8}).randomize(1);
   s.give(&Call::k, DType::bf16, {9, 2, 8}).randomize(2);

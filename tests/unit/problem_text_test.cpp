@@ -202,6 +202,13 @@ TEST(Text, PrintAndParseAreInverse) {
   }
 }
 
+TEST(Text, EqualProblemsHashAlike) {
+  const Problem zero = parsed("fwd sq5 d8 fp32 scale=0 softcap=0").problem;
+  const Problem negative_zero = parsed("fwd sq5 d8 fp32 scale=-0 softcap=-0").problem;
+  EXPECT_EQ(zero, negative_zero);
+  EXPECT_EQ(ProblemHash()(zero), ProblemHash()(negative_zero));
+}
+
 TEST(Text, NoPrefixOfALineBreaksTheParser) {
   const std::string line =
       "fwd b2 hq4 hkv2 sq3 sk9 d8 dv4 bf16 window=1,0 diagonal=1,2 scale=1 bias=1h1k:bool cache lens=3,3/4,5 "
