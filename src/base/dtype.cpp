@@ -11,18 +11,12 @@ struct Row {
 };
 
 constexpr Row rows[] = {
-    {DType::none, 0, "none", false},
-    {DType::fp32, 4, "fp32", true},
-    {DType::fp16, 2, "fp16", true},
-    {DType::bf16, 2, "bf16", true},
-    {DType::fp8e4m3fn, 1, "fp8e4m3fn", true},
-    {DType::fp8e4m3fnuz, 1, "fp8e4m3fnuz", true},
-    {DType::fp8e5m2, 1, "fp8e5m2", true},
-    {DType::fp8e5m2fnuz, 1, "fp8e5m2fnuz", true},
-    {DType::int32, 4, "int32", false},
-    {DType::uint8, 1, "uint8", false},
-    {DType::int64, 8, "int64", false},
-    {DType::fp64, 8, "fp64", false},
+    {DType::none, 0, "none", false},          {DType::fp32, 4, "fp32", true},
+    {DType::fp16, 2, "fp16", true},           {DType::bf16, 2, "bf16", true},
+    {DType::fp8e4m3fn, 1, "fp8e4m3fn", true}, {DType::fp8e4m3fnuz, 1, "fp8e4m3fnuz", true},
+    {DType::fp8e5m2, 1, "fp8e5m2", true},     {DType::fp8e5m2fnuz, 1, "fp8e5m2fnuz", true},
+    {DType::int32, 4, "int32", false},        {DType::uint8, 1, "uint8", false},
+    {DType::int64, 8, "int64", false},        {DType::fp64, 8, "fp64", false},
 };
 
 const Row& row_of(DType dtype) {

@@ -25,13 +25,13 @@ void read_threads(Environment& out, std::string_view value) {
   if (threads && *threads >= 1)
     out.threads = *threads;
   else
-    out.status = invalid(say("FLASHWAVE_THREADS is ", quoted(value), "; it is a whole number from 1"));
+    out.status = invalid(say("FLASHWAVE_THREADS is ", in_quotes(value), "; it is a whole number from 1"));
 }
 
 void read_validate(Environment& out, std::string_view value) {
   out.validate = value == "1";
   if (!value.empty() && value != "0" && value != "1")
-    out.status = invalid(say("FLASHWAVE_VALIDATE is ", quoted(value), "; it is 0 or 1"));
+    out.status = invalid(say("FLASHWAVE_VALIDATE is ", in_quotes(value), "; it is 0 or 1"));
 }
 
 void read_log(Environment& out, std::string_view value) {
@@ -43,7 +43,7 @@ void read_log(Environment& out, std::string_view value) {
   else if (value == "debug")
     out.log = LogLevel::debug;
   else
-    out.status = invalid(say("FLASHWAVE_LOG is ", quoted(value), "; it is off, error, info or debug"));
+    out.status = invalid(say("FLASHWAVE_LOG is ", in_quotes(value), "; it is off, error, info or debug"));
 }
 
 }  // namespace

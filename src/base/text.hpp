@@ -29,7 +29,7 @@ std::string say(const Parts&... parts) {
 }
 
 // What somebody gave, as a sentence repeats it: its beginning, and ? for what is no printable ASCII.
-inline std::string quoted(std::string_view text) {
+inline std::string in_quotes(std::string_view text) {
   constexpr std::size_t longest = 40;
   std::string out = "\"";
   for (const char c : text.substr(0, longest)) out += c >= ' ' && c <= '~' ? c : '?';

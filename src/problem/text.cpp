@@ -25,7 +25,7 @@ constexpr std::string_view pass_names[] = {"fwd", "bwd", "fwd+bwd"};  // by Pass
 Status read_pass(Pass& pass, std::string_view word) {
   const auto* found = std::find(std::begin(pass_names), std::end(pass_names), word);
   if (found == std::end(pass_names))
-    return refuse("line-pass", "a problem line begins with fwd, bwd or fwd+bwd, not ", quoted(word));
+    return refuse("line-pass", "a problem line begins with fwd, bwd or fwd+bwd, not ", in_quotes(word));
   pass = static_cast<Pass>(found - std::begin(pass_names));
   return {};
 }
@@ -75,12 +75,12 @@ Status read_word(Draft& draft, Seen& seen, std::string_view word) {
   const auto found =
       std::find_if(all.begin(), all.end(), [&](const Word& w) { return w.name == token.name; });
   if (found == all.end() || word == "dtype")
-    return refuse("line-word", quoted(word), " is no word of a problem line; docs/problems.md lists them");
+    return refuse("line-word", in_quotes(word), " is no word of a problem line; docs/problems.md lists them");
   if (!fits(found->form, token))
-    return refuse("line-value", token.name, form_text(found->form), ", unlike ", quoted(word));
+    return refuse("line-value", token.name, form_text(found->form), ", unlike ", in_quotes(word));
   const auto index = static_cast<std::size_t>(found - all.begin());
   if (seen[index])
-    return refuse("line-twice", quoted(word), " is the second ", token.name, "; a line has one at most");
+    return refuse("line-twice", in_quotes(word), " is the second ", token.name, "; a line has one at most");
   seen[index] = true;
   return found->read(draft, token.value);
 }

@@ -13,7 +13,7 @@ namespace {
 
 template <class... Parts>
 Status bad_value(std::string_view word, std::string_view value, const Parts&... takes) {
-  return refuse("line-value", word, " takes ", say(takes...), ", not ", quoted(value));
+  return refuse("line-value", word, " takes ", say(takes...), ", not ", in_quotes(value));
 }
 
 template <class Number>

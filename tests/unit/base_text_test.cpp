@@ -18,10 +18,10 @@ TEST(Say, JoinsPartsAndWritesTheShortestNumbers) {
 }
 
 // Sentences end up in terminals and in JSON: no bytes of the caller's get there.
-TEST(Quoted, RepeatsOnlyWhatPrints) {
-  EXPECT_EQ(quoted("sq1x"), "\"sq1x\"");
-  EXPECT_EQ(quoted("a\n\x1b[31m\xff"), "\"a??[31m?\"");
-  EXPECT_EQ(quoted(std::string(41, 'x')), "\"" + std::string(40, 'x') + "...\"");
+TEST(InQuotes, RepeatsOnlyWhatPrints) {
+  EXPECT_EQ(in_quotes("sq1x"), "\"sq1x\"");
+  EXPECT_EQ(in_quotes("a\n\x1b[31m\xff"), "\"a??[31m?\"");
+  EXPECT_EQ(in_quotes(std::string(41, 'x')), "\"" + std::string(40, 'x') + "...\"");
 }
 
 TEST(NumberIn, TakesTheWholeTextOrNothing) {
