@@ -59,19 +59,19 @@ Status check_scalars(const Call& call) {
   return {};
 }
 
-// The longest sequence by cu_seqlens, whose values check_values judges later.
-std::int64_t longest(const View& cu_seqlens) {
+// The longest sequence by cu_seqlens, whose values check_values judges later: no more than the tensor's rows.
+std::int64_t longest(const View& cu_seqlens, std::int64_t rows) {
   const auto* ends = static_cast<const std::int32_t*>(cu_seqlens.data);
   std::int64_t out = 0;
   for (std::int64_t b = 0; b + 1 < cu_seqlens.shape[0]; ++b)
     out = std::max(out, std::int64_t{ends[b + 1]} - ends[b]);
-  return std::min<std::int64_t>(out, std::numeric_limits<std::int32_t>::max());
+  return std::min(out, rows);
 }
 
 Status take_longest_q(Sizes& sizes, const Call& call) {
   if (call.cu_seqlens_q.given()) {
     const bool given = call.max_seq_q > 0;
-    sizes.set(Dim::seq_q, given ? call.max_seq_q : longest(call.cu_seqlens_q),
+    sizes.set(Dim::seq_q, given ? call.max_seq_q : longest(call.cu_seqlens_q, sizes.of(Dim::rows_q)),
               given ? "max_seq_q" : "cu_seqlens_q");
   } else if (call.max_seq_q > 0 && call.max_seq_q != sizes.of(Dim::seq_q)) {
     return refuse("max-seq", "max_seq_q is ", call.max_seq_q, ", but q has ", sizes.of(Dim::seq_q),
@@ -91,7 +91,7 @@ Status take_longest_k(Sizes& sizes, const Call& call) {
                     slots, " slots");
     sizes.set(Dim::seq_k, given ? call.max_seq_k : slots, given ? "max_seq_k" : "block_table");
   } else if (call.cu_seqlens_k.given()) {
-    sizes.set(Dim::seq_k, given ? call.max_seq_k : longest(call.cu_seqlens_k),
+    sizes.set(Dim::seq_k, given ? call.max_seq_k : longest(call.cu_seqlens_k, sizes.of(Dim::rows_k)),
               given ? "max_seq_k" : "cu_seqlens_k");
   } else if (given && call.max_seq_k != sizes.of(Dim::seq_k)) {
     return refuse("max-seq", "max_seq_k is ", call.max_seq_k, ", but k has ", sizes.of(Dim::seq_k),

@@ -110,9 +110,16 @@ struct RuleId {
   }
 };
 
+// The request contradicts the contract.
 template <class... Parts>
 Status refuse(RuleId rule, const Parts&... sentence) {
   return {Code::invalid, say(sentence...), std::string(rule.text)};
+}
+
+// The request is legal, but not done here.
+template <class... Parts>
+Status refuse_for_now(RuleId rule, const Parts&... sentence) {
+  return {Code::unsupported, say(sentence...), std::string(rule.text)};
 }
 
 }  // namespace fw

@@ -69,8 +69,7 @@ using Seen = std::bitset<64>;
 Status read_word(Draft& draft, Seen& seen, std::string_view word) {
   const Token token = split(word);
   if (token.name == "tree" || token.name == "keys")
-    return {Code::unsupported, say(token.name, " is a word for later: not yet"),
-            std::string(RuleId("line-reserved").text)};
+    return refuse_for_now("line-reserved", token.name, " is a word for later: not yet");
   const auto all = words();
   const auto found =
       std::find_if(all.begin(), all.end(), [&](const Word& w) { return w.name == token.name; });
@@ -138,8 +137,7 @@ Status check_recipe(const Case& c) {
   const Problem& p = c.problem;
   constexpr std::int64_t batch_limit = std::int64_t{1} << 20;  // a recipe lists the lengths of each sequence
   if (p.batch > batch_limit)
-    return {Code::unsupported, say("b is ", p.batch, "; a line has up to ", batch_limit, " sequences"),
-            std::string(RuleId("line-batch").text)};
+    return refuse_for_now("line-batch", "b is ", p.batch, "; a line has up to ", batch_limit, " sequences");
   if (c.lens == Lens::listed) {
     FW_TRY(check_list(c.listed_q, "q", queries_vary(p), p.seq_q, p.batch));
     FW_TRY(check_list(c.listed_k, "k", keys_vary(p), p.seq_k - p.append, p.batch));

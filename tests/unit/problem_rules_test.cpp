@@ -430,6 +430,16 @@ TEST(Rules, LimitsAreUnsupportedNotInvalid) {
   EXPECT_EQ(line("fwd hq3 hkv2 sq8 d64 bf16").code(), Code::invalid);
 }
 
+// The longest sequence is read from cu_seqlens, but what is wrong there is said, not what follows from it.
+TEST(Rules, ABadCuSeqlensIsNamedBesideTheTensor) {
+  const Status status = call([](Sample& s) {
+    make_varlen(s);
+    s.give_int32(&Call::cu_seqlens_k, {0, 5, 2147483647});
+  });
+  EXPECT_EQ(status.rule(), "cu-seqlens-rows");
+  EXPECT_EQ(status.message(), "cu_seqlens_k ends at 2147483647, but k has 9 rows");
+}
+
 TEST(Rules, SentencesNameWhatWasWrongAndTheLimit) {
   EXPECT_NE(line("fwd sq1 d577 bf16").message().find("577"), std::string::npos);
   EXPECT_NE(line("fwd sq1 d577 bf16").message().find("576"), std::string::npos);
