@@ -1,8 +1,6 @@
 // What calls are taken for, which layouts are legal, and which values.
 #include <gtest/gtest.h>
 
-#include <chrono>
-
 #include "problem/call.hpp"
 #include "problem/case.hpp"
 #include "support.hpp"
@@ -222,20 +220,6 @@ TEST(Layout, RowsMayLieFarApart) {
   s.call.out.stride[0] = std::int64_t{1} << 30;
   s.call.q.stride[0] = std::int64_t{1} << 30;
   EXPECT_TRUE(legal(s.call));
-}
-
-// A decode step describes each call anew: it must not cost what it saves.
-TEST(Layout, DescribingADecodeStepIsQuick) {
-  Sample s({1, 32, 8, 1, 64, 128, 128, DType::bf16});
-  s.give_int32(&Call::cache_seqlens, {40});
-  Problem p;
-  double best = 1;
-  for (int round = 0; round < 200; ++round) {
-    const auto start = std::chrono::steady_clock::now();
-    ASSERT_TRUE(describe(s.call, p).ok());
-    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-  }
-  EXPECT_LT(best, 50e-6);
 }
 
 // --- values
