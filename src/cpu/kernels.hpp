@@ -40,6 +40,35 @@ struct BiasTask {
   i64 delta_batch, delta_head;
 };
 
+// A panel of one q head, for attention that keeps the whole score matrix: queries panel * rows .. of that
+// head.
+struct PanelTask {
+  int batch, head;
+  int panel;
+};
+
+// The steps of materialised attention, the device `naive`: products and passes over all keys of a panel,
+// whose scores are (keys, rows).
+struct MaterialisedKernels {
+  int rows;  // of a panel
+  int keys;  // most that `gather` takes at once
+  u64 (*scratch)(const Args&);
+  // scores = keys queries^T
+  void (*multiply)(const Args&, const PanelTask&, const Tensor& keys, const Tensor& queries, int dim,
+                   float* scores, void* scratch);
+  // scores become weights; writes lse
+  void (*softmax)(const Args&, const PanelTask&, float* scores);
+  // out = scale weights^T keys
+  void (*weigh)(const Args&, const PanelTask&, const float* weights, const Tensor& keys, int dim, float scale,
+                const Tensor& out, void* scratch);
+  // scores become weights, and the gradients of weights those of scores; a delta every `stride` floats
+  void (*differentiate)(const Args&, const PanelTask&, float* scores, float* gradients, const float* delta,
+                        int stride);
+  // sums (keys, dim in whole vectors) += weights queries, of some keys
+  void (*gather)(const Args&, const PanelTask&, const float* weights, int key_begin, int key_count,
+                 const Tensor& queries, int dim, float* sums, void* scratch);
+};
+
 struct Kernels {
   const char* instance;  // "avx512bf16/bf16"
   int lanes;             // fp32 values of a vector
@@ -62,6 +91,8 @@ struct Kernels {
   // one task's rows.
   void (*combine)(const Args&, const RowTask&, const float* outs, const float* lses, int partials,
                   i64 stride_out, i64 stride_lse);
+
+  MaterialisedKernels materialised;
 
   double (*limit)(double seconds);  // flop/s of the inner step, measured on this thread for about so long
 };

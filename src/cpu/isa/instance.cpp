@@ -6,6 +6,7 @@
 #include "cpu/kernels/combine.hpp"
 #include "cpu/kernels/forward.hpp"
 #include "cpu/kernels/limits.hpp"
+#include "cpu/kernels/materialised.hpp"
 #include "cpu/kernels/rows.hpp"
 
 namespace fw::FLASHWAVE_TARGET {
@@ -27,6 +28,8 @@ using P = ProductOf<E>::type;
 using P = FloatProduct;
 #endif
 
+using M = Materialised<E, P, panel_vectors>;
+
 }  // namespace
 
 // The table is found by its name: kernels_Fp32 and so on, in the namespace of its instruction set.
@@ -45,6 +48,14 @@ const cpu::Kernels FLASHWAVE_TABLE = {
     .bias_scratch = bias_scratch<P>,
     .dbias = dbias<E, P>,
     .combine = combine<E>,
+    .materialised = {.rows = M::W,
+                     .keys = tile_keys,
+                     .scratch = M::scratch,
+                     .multiply = M::multiply,
+                     .softmax = M::softmax,
+                     .weigh = M::weigh,
+                     .differentiate = M::differentiate,
+                     .gather = M::gather},
     .limit = step_limit<P>,
 };
 

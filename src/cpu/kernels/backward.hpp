@@ -41,7 +41,6 @@ struct BackwardScratch {
   const void** found;
   Unit *keys, *key_pairs, *values;
   GradientScratch<P, W> gradient;
-  Unit* row;
   float *dk, *dv;  // (keys of the range, padded D)
 
   BackwardScratch(const Args& a, int range, void* base, u64* bytes = nullptr) {
@@ -53,16 +52,15 @@ struct BackwardScratch {
     key_pairs = scratch.take<Unit>(P::pair == 2 ? tile_keys / 2 * copy_stride<FloatProduct>(a.dim_qk) : 0);
     values = scratch.take<Unit>(tile_keys * copy_stride<P>(a.dim_v));
     gradient = GradientScratch<P, W>(a, scratch, base != nullptr);
-    row = scratch.take<Unit>(copy_stride<FloatProduct>(most(a.dim_qk, a.dim_v)));
     dk = scratch.take<float>(range * padded(a.dim_qk));
     dv = scratch.take<float>(range * padded(a.dim_v));
     for (int i = 0; i < panels_of_block; ++i) {
       BackwardPanel<P, W> panel;
-      panel.q_columns = scratch.take<Unit>(units<P>(a.dim_qk) * W);
-      panel.dout_columns = scratch.take<Unit>(units<P>(a.dim_v) * W);
+      panel.q_columns = scratch.take<Unit>(padded(units<P>(a.dim_qk)) * W);
+      panel.dout_columns = scratch.take<Unit>(padded(units<P>(a.dim_v)) * W);
       panel.q_rows = scratch.take<Unit>(W / P::pair * padded(a.dim_qk));
       panel.dout_rows = scratch.take<Unit>(W / P::pair * padded(a.dim_v));
-      panel.dq = scratch.take<float>((i64)a.dim_qk * W);
+      panel.dq = scratch.take<float>(padded(a.dim_qk) * W);
       if (base) panels[i] = panel;
     }
     if (bytes) *bytes = scratch.used();
@@ -76,10 +74,10 @@ FLASHWAVE_RULE void open_panel(BackwardPanel<P, W>& panel, const Args& a, const 
   describe_rows(panel.rows, a, s, pack, first, count);
   read_statistics(panel.statistics, a, s, panel.rows, delta + first, 1);
   find_queries<E>(scratch.found, a.q, s, panel.rows);
-  transpose_rows<E, P, W>(panel.q_columns, scratch.found, count, a.dim_qk, false, scratch.row);
+  transpose_rows<E, P, W>(panel.q_columns, scratch.found, count, a.dim_qk, false, scratch.gradient.staging);
   copy_rows<E, P, W>(panel.q_rows, scratch.found, count, a.dim_qk);
   find_queries<E>(scratch.found, a.dout, s, panel.rows);
-  transpose_rows<E, P, W>(panel.dout_columns, scratch.found, count, a.dim_v, false, scratch.row);
+  transpose_rows<E, P, W>(panel.dout_columns, scratch.found, count, a.dim_v, false, scratch.gradient.staging);
   copy_rows<E, P, W>(panel.dout_rows, scratch.found, count, a.dim_v);
   for (i64 i = 0; i < (i64)a.dim_qk * W; i += lanes) store(panel.dq + i, Vec(0.0f));
 }
@@ -186,13 +184,16 @@ void backward(const Args& a, const BackwardTask& task, void* memory) {
     }
     for (int i = 0; i < panels; ++i) {
       const BackwardPanel<P, W>& panel = scratch.panels[i];
-      for (int r = 0; r < panel.rows.count; ++r)
-        for (int d = 0; d < a.dim_qk; ++d)
-          task.dq[(i64)(block + i * W + r) * a.dim_qk + d] = panel.dq[(i64)d * W + r] * a.scale;
+      const Staging staging = stage(scratch.gradient.staging, a.dim_qk);
+      for (int r = 0; r < panel.rows.count; ++r) {
+        if (r % lanes == 0) to_rows(staging.rows, staging.stride, panel.dq + r, W, a.dim_qk);
+        float* dq = task.dq + (i64)(block + i * W + r) * a.dim_qk;
+        for (int d = 0; d < a.dim_qk; ++d) dq[d] = staging.row(r % lanes)[d] * a.scale;
+      }
     }
   }
-  write_keys<E>(a, a.dk, s, task.kv_head, range, scratch.dk, a.dim_qk, a.scale, (float*)scratch.row);
-  write_keys<E>(a, a.dv, s, task.kv_head, range, scratch.dv, a.dim_v, 1.0f, (float*)scratch.row);
+  write_keys<E>(a, a.dk, s, task.kv_head, range, scratch.dk, a.dim_qk, a.scale, scratch.gradient.staging);
+  write_keys<E>(a, a.dv, s, task.kv_head, range, scratch.dv, a.dim_v, 1.0f, scratch.gradient.staging);
 }
 
 template <class P>

@@ -15,21 +15,19 @@ struct BiasScratch {
   using Unit = typename P::Unit;
   GradientTile<P>* tile;
   const void** found;
-  Unit *keys, *values, *row;
+  Unit *keys, *values;
   Unit *q_columns, *dout_columns;
   GradientScratch<P, W> gradient;
   float* sums;  // (W rows, or 1 where the query dimension broadcasts; tile_keys)
 
   BiasScratch(const Args& a, void* base, u64* bytes = nullptr) {
     Scratch scratch(base);
-    const int dim = most(a.dim_qk, a.dim_v);
     tile = scratch.take<GradientTile<P>>(1);
     found = scratch.take<const void*>(most(tile_keys, W));
     keys = scratch.take<Unit>(tile_keys * copy_stride<P>(a.dim_qk));
     values = scratch.take<Unit>(tile_keys * copy_stride<P>(a.dim_v));
-    row = scratch.take<Unit>(copy_stride<FloatProduct>(dim));
-    q_columns = scratch.take<Unit>(units<P>(a.dim_qk) * W);
-    dout_columns = scratch.take<Unit>(units<P>(a.dim_v) * W);
+    q_columns = scratch.take<Unit>(padded(units<P>(a.dim_qk)) * W);
+    dout_columns = scratch.take<Unit>(padded(units<P>(a.dim_v)) * W);
     gradient = GradientScratch<P, W>(a, scratch, base != nullptr);
     sums = scratch.take<float>(W * tile_keys);
     if (bytes) *bytes = scratch.used();
@@ -55,9 +53,10 @@ FLASHWAVE_RULE void add_bias_gradient(const BiasScratch<P, N * lanes>& scratch, 
       group);
 
   find_queries<E>(scratch.found, a.q, s, rows);
-  transpose_rows<E, P, W>(scratch.q_columns, scratch.found, count, a.dim_qk, false, scratch.row);
+  transpose_rows<E, P, W>(scratch.q_columns, scratch.found, count, a.dim_qk, false, scratch.gradient.staging);
   find_queries<E>(scratch.found, a.dout, s, rows);
-  transpose_rows<E, P, W>(scratch.dout_columns, scratch.found, count, a.dim_v, false, scratch.row);
+  transpose_rows<E, P, W>(scratch.dout_columns, scratch.found, count, a.dim_v, false,
+                          scratch.gradient.staging);
   GradientTile<P>& tile = *scratch.tile;
   find_rows<E>(scratch.found, a, a.k, s, kv_head, keys);
   point_to_rows<E, P>(tile.key_rows, scratch.keys, scratch.found, keys.count(), a.dim_qk);

@@ -54,4 +54,16 @@ FLASHWAVE_RULE float value_at(const void* data, Element element, i64 index) {
   }
 }
 
+// Neighbouring values of such a tensor.
+FLASHWAVE_RULE void widen_values(float* out, const void* data, Element element, i64 index, int count) {
+  switch (element) {
+    case Element::fp16: return widen_row<Fp16>(out, (const Half*)data + index, count);
+    case Element::bf16: return widen_row<Bf16>(out, (const Half*)data + index, count);
+    case Element::uint8:
+      for (int i = 0; i < count; ++i) out[i] = value_at(data, element, index + i);
+      return;
+    default: return widen_row<Fp32>(out, (const float*)data + index, count);
+  }
+}
+
 }  // namespace fw::FLASHWAVE_TARGET

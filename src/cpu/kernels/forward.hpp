@@ -40,7 +40,7 @@ struct ForwardScratch {
   float* scores;                    // (tile_keys, W): S, then P
   typename P::Unit* pairs;          // P as pairs
   float* bias;
-  typename P::Unit* row;  // one row of q or out
+  float* staging;
 
   ForwardScratch(const Args& a, void* base, u64* bytes = nullptr) {
     Scratch scratch(base);
@@ -52,10 +52,10 @@ struct ForwardScratch {
     scores = scratch.take<float>(tile_keys * W);
     pairs = scratch.take<typename P::Unit>(P::pair == 2 ? tile_keys / 2 * W : 0);
     bias = scratch.take<float>(a.bias ? tile_keys * W : 0);
-    row = scratch.take<typename P::Unit>(most(copy_stride<P>(a.dim_qk), copy_stride<FloatProduct>(a.dim_v)));
+    staging = scratch.take<float>(Staging::size(most(a.dim_qk, most(a.dim_v, tile_keys))));
     for (int i = 0; i < panels_of_block; ++i) {
-      auto* q = scratch.take<typename P::Unit>(units<P>(a.dim_qk) * W);
-      float* out = scratch.take<float>((i64)a.dim_v * W);
+      auto* q = scratch.take<typename P::Unit>(padded(units<P>(a.dim_qk)) * W);
+      float* out = scratch.take<float>(padded(a.dim_v) * W);
       if (base) panels[i].q = q, panels[i].out = out;
     }
     if (bytes) *bytes = scratch.used();
@@ -97,7 +97,7 @@ struct ForwardMachine {
   }
 
   FLASHWAVE_RULE void score(Scores& s, int) {
-    if (a.bias) gather_bias(scratch.bias, a, sequence, panel.rows, s.keys);
+    if (a.bias) gather_bias(scratch.bias, a, sequence, panel.rows, s.keys, scratch.staging);
     score_tile(s.s, nullptr, a.bias ? scratch.bias : nullptr, a, panel.rows, s.keys);
   }
 
@@ -199,13 +199,13 @@ struct ForwardMachine {
 
 template <class E, class P, int W>
 FLASHWAVE_RULE void open_panel(ForwardPanel<P, W>& panel, const Args& a, const Sequence& s, Pack pack,
-                               int first, int count, typename P::Unit* row, bool negate) {
+                               int first, int count, float* staging, bool negate) {
   describe_rows(panel.rows, a, s, pack, first, count);
   const void* q[W];
   for (int r = 0; r < count; ++r)
     q[r] =
         (const typename E::Stored*)a.q.data + query_offset(a.q, s, panel.rows.query[r], panel.rows.head[r]);
-  transpose_rows<E, P, W>(panel.q, q, count, a.dim_qk, negate, row);
+  transpose_rows<E, P, W>(panel.q, q, count, a.dim_qk, negate, staging);
   for (int at = 0; at < W; at += lanes) {
     const Row<Vec> fresh = fresh_row<Vec>();
     store(panel.max + at, fresh.max);
@@ -214,10 +214,22 @@ FLASHWAVE_RULE void open_panel(ForwardPanel<P, W>& panel, const Args& a, const S
   for (i64 i = 0; i < (i64)a.dim_v * W; i += lanes) store(panel.out + i, Vec(0.0f));
 }
 
+template <class E>
+FLASHWAVE_RULE void write_row(const float* row, float lse, const Args& a, const Sequence& s,
+                              const ForwardTask& task, int query, int head, int row_of_task) {
+  if (task.partial_out) {
+    __builtin_memcpy(task.partial_out + (i64)row_of_task * a.dim_v, row, a.dim_v * sizeof(float));
+    task.partial_lse[row_of_task] = lse;
+  } else {
+    narrow_row<E>((typename E::Stored*)a.out.data + query_offset(a.out, s, query, head), row, a.dim_v);
+    if (a.lse.data) ((float*)a.lse.data)[query_offset(a.lse, s, query, head)] = lse;
+  }
+}
+
 // Divides by the sum and writes out and lse: those of the call, or a split's share of them.
 template <class E, class P, int W>
 FLASHWAVE_RULE void close_panel(ForwardPanel<P, W>& panel, const Args& a, const Sequence& s,
-                                const ForwardTask& task, int first, Unit unit, float* row) {
+                                const ForwardTask& task, int first, Unit unit, float* memory) {
   const bool partial = task.partial_out != nullptr;
   float sink[W], scale[W], lse[W];
   for (int r = 0; r < W; ++r)
@@ -228,19 +240,14 @@ FLASHWAVE_RULE void close_panel(ForwardPanel<P, W>& panel, const Args& a, const 
     store(scale + at, total.scale);
     store(lse + at, total.lse);
   }
+  const Staging staging = stage(memory, a.dim_v);
   for (int r = 0; r < panel.rows.count; ++r) {
-    for (int d = 0; d < a.dim_v; ++d) row[d] = panel.out[(i64)d * W + r] * scale[r];
-    if (scale[r] == 0)  // an empty row is +0, and no weight of it may turn an infinity into NaN
-      for (int d = 0; d < a.dim_v; ++d) row[d] = 0;
-    const int query = panel.rows.query[r], head = panel.rows.head[r];
-    if (partial) {
-      const i64 at = first + r - task.row_begin;
-      __builtin_memcpy(task.partial_out + at * a.dim_v, row, a.dim_v * sizeof(float));
-      task.partial_lse[at] = lse[r];
-    } else {
-      narrow_row<E>((typename E::Stored*)a.out.data + query_offset(a.out, s, query, head), row, a.dim_v);
-      if (a.lse.data) ((float*)a.lse.data)[query_offset(a.lse, s, query, head)] = lse[r];
-    }
+    if (r % lanes == 0) to_rows(staging.rows, staging.stride, panel.out + r, W, a.dim_v);
+    float* row = staging.row(r % lanes);
+    // An empty row is +0, and no weight of it may turn an infinity into NaN.
+    for (int d = 0; d < a.dim_v; ++d) row[d] = scale[r] == 0 ? 0.0f : row[d] * scale[r];
+    write_row<E>(row, lse[r], a, s, task, panel.rows.query[r], panel.rows.head[r],
+                 first + r - task.row_begin);
   }
 }
 
@@ -266,7 +273,7 @@ void forward_block(const Args& a, const ForwardTask& task, const Sequence& s, vo
   const int panels = (task.row_count + W - 1) / W;
   for (int i = 0; i < panels; ++i)
     open_panel<E, P, W>(scratch.panels[i], a, s, pack, task.row_begin + i * W,
-                        least(W, task.row_count - i * W), scratch.row, negate);
+                        least(W, task.row_count - i * W), scratch.staging, negate);
 
   const Range any = visible_to_any(s.mask, pack.query(task.row_begin),
                                    pack.query(task.row_begin + task.row_count - 1), s.keys);
@@ -281,7 +288,7 @@ void forward_block(const Args& a, const ForwardTask& task, const Sequence& s, vo
   }
 
   for (int i = 0; i < panels; ++i)
-    close_panel<E, P, W>(scratch.panels[i], a, s, task, task.row_begin + i * W, unit, (float*)scratch.row);
+    close_panel<E, P, W>(scratch.panels[i], a, s, task, task.row_begin + i * W, unit, scratch.staging);
 }
 
 template <class E, class P>

@@ -35,7 +35,7 @@ struct GradientScratch {
   using Unit = typename P::Unit;
   float* scores;     // (tile_keys, W): S, then P
   float* gradients;  // (tile_keys, W): dP, then dS
-  float *capped, *bias, *kept;
+  float *capped, *bias, *kept, *staging;
   Half *weight_halves, *gradient_halves;      // P and dS as bf16, for pair products
   const Unit **weight_rows, **gradient_rows;  // P and dS of a key, lanes in a row: left of dV and dK
   Unit* gradient_columns;                     // dS by (pairs of) keys: right of dQ
@@ -46,6 +46,7 @@ struct GradientScratch {
     gradients = scratch.take<float>(tile_keys * W);
     capped = scratch.take<float>(a.softcap != 0 ? tile_keys * W : 0);
     bias = scratch.take<float>(a.bias ? tile_keys * W : 0);
+    staging = scratch.take<float>(Staging::size(most(a.dim_qk, most(a.dim_v, tile_keys))));
     kept = scratch.take<float>(a.drop_below ? tile_keys * W : 0);
     weight_halves = scratch.take<Half>(P::pair == 2 ? tile_keys * W : 0);
     gradient_halves = scratch.take<Half>(P::pair == 2 ? tile_keys * W : 0);
@@ -126,7 +127,7 @@ FLASHWAVE_RULE Gradient<P, W, Scored> open_gradient(const GradientScratch<P, W>&
                                                     const RowStatistics<W>& statistics, Range keys,
                                                     Unit unit) {
   if constexpr (Scored) {
-    if (a.bias) gather_bias(g.bias, a, s, rows, keys);
+    if (a.bias) gather_bias(g.bias, a, s, rows, keys, g.staging);
     score_tile(g.scores, a.softcap != 0 ? g.capped : nullptr, a.bias ? g.bias : nullptr, a, rows, keys);
     if (a.drop_below) fill_kept(g.kept, a, s, rows, keys);
   }

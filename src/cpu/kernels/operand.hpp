@@ -16,6 +16,9 @@ FLASHWAVE_RULE int units(int dim) {
   return (dim + P::pair - 1) / P::pair;
 }
 
+// A dimension in whole vectors: how far apart rows are whose elements are lanes.
+FLASHWAVE_RULE i64 padded(int dim) { return (dim + lanes - 1) / lanes * lanes; }
+
 // Rows of scratch copies are this far apart: a cache line more than a power of two, so that they do not share
 // sets.
 template <class P>
@@ -34,6 +37,17 @@ FLASHWAVE_RULE void copy_row(typename P::Unit* out, const typename E::Stored* in
     __builtin_memcpy(out, in, dim * sizeof *in);
   } else {
     widen_row<E>(out, in, dim);
+  }
+}
+
+template <class P>
+FLASHWAVE_RULE void negate_row(typename P::Unit* row, int count) {
+  for (int k = 0; k < count; ++k) {
+    if constexpr (P::pair == 2) {
+      row[k] ^= 0x80008000u;
+    } else {
+      row[k] = -row[k];
+    }
   }
 }
 
@@ -84,29 +98,34 @@ FLASHWAVE_RULE void point_to_columns(const typename P::Unit** rows, typename P::
   }
 }
 
-// right[k][lane] = unit k of row `lane`: the other side of `multiply`. `sign` -1 turns every value's sign.
+// A vector of rows, staged on its way to columns or back. Rows are apart as scratch copies are.
+struct Staging {
+  float* rows;
+  i64 stride;
+  static i64 size(int dim) { return lanes * copy_stride<FloatProduct>(dim); }
+  float* row(int i) const { return rows + i * stride; }
+};
+FLASHWAVE_RULE Staging stage(float* memory, int dim) { return {memory, copy_stride<FloatProduct>(dim)}; }
+
+// right[k][lane] = unit k of row `lane`, zeros in lanes without a row. The units are filled up to whole
+// vectors of k.
 template <class E, class P, int W>
 FLASHWAVE_RULE void transpose_rows(typename P::Unit* right, const void* const* in, int count, int dim,
-                                   bool negate, typename P::Unit* row) {
-  const int depth = units<P>(dim);
-  for (int r = 0; r < W; ++r) {
-    if (r < count) {
-      copy_row<E, P>(row, (const typename E::Stored*)in[r], dim);
-    } else {
-      for (int k = 0; k < depth; ++k) row[k] = 0;
+                                   bool negate, float* memory) {
+  using Unit = typename P::Unit;
+  const Staging staging = stage(memory, dim);
+  const int depth = units<P>(dim), whole = (int)padded(depth);
+  for (int first = 0; first < W; first += lanes) {
+    for (int i = 0; i < lanes; ++i) {
+      auto* row = (Unit*)staging.row(i);
+      const bool there = first + i < count;
+      if (there) copy_row<E, P>(row, (const typename E::Stored*)in[first + i], dim);
+      for (int k = there ? depth : 0; k < whole; ++k) row[k] = 0;
+      if (negate) negate_row<P>(row, depth);
     }
-    for (int k = 0; k < depth; ++k) {
-      if constexpr (P::pair == 2) {
-        right[k * W + r] = negate ? row[k] ^ 0x80008000u : row[k];
-      } else {
-        right[k * W + r] = negate ? -row[k] : row[k];
-      }
-    }
+    to_columns((float*)right + first, W, staging.rows, staging.stride, whole);
   }
 }
-
-// A dimension in whole vectors: how far apart rows are whose elements are lanes.
-FLASHWAVE_RULE i64 padded(int dim) { return (dim + lanes - 1) / lanes * lanes; }
 
 // right[r][lane] = element `lane` of row r (of rows 2r and 2r + 1 with a pair product), zeros behind the
 // last.

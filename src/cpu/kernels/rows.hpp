@@ -18,7 +18,8 @@ template <class E, class P>
 void delta(const Args& a, const RowTask& task, float* delta) {
   const Sequence s = sequence_of(a, task.batch);
   const Pack pack = pack_of(a, task.kv_head);
-  typename P::Unit out_columns[widest_v * lanes], dout_columns[widest_v * lanes], row[widest_v];
+  typename P::Unit out_columns[widest_v * lanes], dout_columns[widest_v * lanes];
+  float staging[lanes * (widest_v + 16)];
   for (int first = 0; first < task.row_count; first += lanes) {
     const int count = least(lanes, task.row_count - first);
     const void *out[lanes], *dout[lanes];
@@ -29,8 +30,8 @@ void delta(const Args& a, const RowTask& task, float* delta) {
       dout[r] = (const typename E::Stored*)a.dout.data + query_offset(a.dout, s, query, head);
       if (a.dlse.data) dlse[r] = ((const float*)a.dlse.data)[query_offset(a.dlse, s, query, head)];
     }
-    transpose_rows<E, P, lanes>(out_columns, out, count, a.dim_v, false, row);
-    transpose_rows<E, P, lanes>(dout_columns, dout, count, a.dim_v, false, row);
+    transpose_rows<E, P, lanes>(out_columns, out, count, a.dim_v, false, staging);
+    transpose_rows<E, P, lanes>(dout_columns, dout, count, a.dim_v, false, staging);
     Vec sum = Vec(0.0f);
     for (int k = 0; k < units<P>(a.dim_v); ++k)
       sum = P::step(sum, P::right(out_columns + k * lanes), P::right(dout_columns + k * lanes));

@@ -2,6 +2,7 @@
 // vectors.
 #pragma once
 
+#include "cpu/kernels/operand.hpp"
 #include "cpu/kernels/panel.hpp"
 #include "meaning/dropout.hpp"
 #include "meaning/score.hpp"
@@ -16,15 +17,17 @@ FLASHWAVE_RULE bool is_scored(const Args& a) {
 // bias[key][lane] of a tile, as floats.
 template <int W>
 FLASHWAVE_RULE void gather_bias(float* bias, const Args& a, const Sequence& s, const PanelRows<W>& rows,
-                                Range keys) {
-  for (int r = 0; r < rows.count; ++r) {
-    const i64 row =
-        s.batch * a.bias_batch + rows.head[r] * a.bias_head + rows.query[r] * a.bias_row + s.first_slot;
-    for (int key = keys.begin; key < keys.end; ++key)
-      bias[(key - keys.begin) * W + r] = value_at(a.bias, a.bias_element, row + key);
+                                Range keys, float* memory) {
+  const Staging staging = stage(memory, tile_keys);
+  for (int first = 0; first < W; first += lanes) {
+    for (int i = 0; i < lanes; ++i) {
+      const int r = first + i;  // lanes without a row repeat the last one
+      const i64 row =
+          s.batch * a.bias_batch + rows.head[r] * a.bias_head + rows.query[r] * a.bias_row + s.first_slot;
+      widen_values(staging.row(i), a.bias, a.bias_element, row + keys.begin, keys.count());
+    }
+    to_columns(bias + first, W, staging.rows, staging.stride, keys.count());
   }
-  for (int r = rows.count; r < W; ++r)
-    for (int i = 0; i < keys.count(); ++i) bias[i * W + r] = 0.0f;
 }
 
 // s[key][lane] from q.k to the score that the mask and softmax see. `capped`, if given, keeps the value after

@@ -11,4 +11,5 @@
 #endif
 #include "cpu/simd/math.hpp"
 #include "cpu/simd/halves.hpp"
+#include "cpu/simd/transpose.hpp"
 // clang-format on
