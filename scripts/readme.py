@@ -69,6 +69,10 @@ class Command:
         done = subprocess.run([self.path, *words, "--json"], stdout=subprocess.PIPE, env=environment, text=True)
         return done.returncode, [json.loads(line) for line in done.stdout.splitlines()]
 
+    def version(self):
+        done = subprocess.run([self.path, "--version"], stdout=subprocess.PIPE, text=True, check=True)
+        return f"flashwave {done.stdout.strip()}"
+
 
 def words_for(dtype, kind, words):
     """The problem line of a feature: its words win over the shape and the dtype, and those for the other pass go."""
@@ -125,7 +129,7 @@ def machine(command):
     if status != 0:
         sys.exit(f"readme: devices: {objects}")
     cpu = next(device for device in objects if device["device"] == "cpu")
-    return f"{cpu['description']}."
+    return f"{cpu['description']}, {cpu['isa']}, {command.version()}."
 
 
 def measured(command, lines, *words, isa=None):
