@@ -204,7 +204,11 @@ void print_json(const Options& o, const flashwave_device& device, const Result& 
 // Every line, parsed before anything is timed; a line of both passes is timed as two.
 Outcome gather(const Options& o, std::vector<Case>& cases) {
   std::vector<CaseLine> lines;
-  for (const std::string& problem : o.problems) lines.push_back({.line = problem});
+  for (const std::string& problem : o.problems) {
+    CaseLine line;
+    if (!read_case_line(problem, line)) return invalid("a problem is empty");
+    lines.push_back(line);
+  }
   std::vector<std::string> suites = o.suites;
   if (lines.empty() && suites.empty()) suites.push_back("quick");
   for (const std::string& suite : suites) TOOLS_TRY(read_suite(suite, "suite", o.suite_dir, lines));

@@ -45,7 +45,7 @@ Outcome explain(const Options& options) {
   const std::string text = raw;
   flashwave_free(raw);
   if (!options.json) {
-    fmt::print("{}\n{}{}", c.line, text, text.empty() || text.back() != '\n' ? "\n" : "");
+    fmt::print("{}", text);
     return {};
   }
   nlohmann::ordered_json plans;

@@ -38,8 +38,11 @@ Outcome check_case(const Case& c, const CheckOptions& options, Verdict& verdict)
 
   Call forward = forward_of(data.call());
   add_outputs(forward, data.wants(FLASHWAVE_FORWARD), data.style(), forward_memory);
-  // A backward pass alone continues from the oracle's answer.
-  TOOLS_TRY(run_on(c.forward() ? device : options.judge.oracle, forward, options.memory));
+  Outcome answered = run_on(device, forward, options.memory);
+  // A backward pass continues from the device's own answer, or, if it has no forward pass, from the oracle's.
+  if (!c.forward() && answered.code() == FLASHWAVE_UNSUPPORTED)
+    answered = run_on(options.judge.oracle, forward, options.memory);
+  TOOLS_TRY(answered);
   if (c.forward()) TOOLS_TRY(judge(data.call(), forward, options.judge, verdict));
 
   if (c.backward()) {

@@ -71,7 +71,6 @@ void Tally::compare(const flashwave_tensor& got, std::int64_t offset, double wan
 
 void Tally::add(const flashwave_tensor& got, const flashwave_tensor& oracle, const flashwave_tensor& eager,
                 const std::vector<char>& zero_rows, bool positive) {
-  dtype_ = got.dtype;
   if (elements(got) == 0) return;
   const std::int64_t columns = got.shape[got.rank - 1];
   for_each_row(got, [&](std::int64_t row, std::int64_t offset) {
@@ -85,14 +84,13 @@ void Tally::add(const flashwave_tensor& got, const flashwave_tensor& oracle, con
 }
 
 double Tally::bound() const {
-  const double rounding = count_ < few_elements ? ulp(dtype_, largest_) : 0;
-  return rule_.factor * eager_max_ + rule_.floor + rounding;
+  const double rounding = count_ < few_elements ? ulp(rule_.dtype, largest_) : 0;
+  return rule_.factor * eager_max_ + floor_ + rounding;
 }
 
 double Tally::mean_bound() const {
   const double eager_mean = count_ ? eager_sum_ / static_cast<double>(count_) : 0;
-  return count_ >= few_elements && eager_mean > mean_matters * rule_.floor ? mean_factor * eager_mean
-                                                                           : infinity;
+  return count_ >= few_elements && eager_mean > mean_matters * floor_ ? mean_factor * eager_mean : infinity;
 }
 
 std::string Tally::fault() const {
