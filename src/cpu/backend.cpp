@@ -9,6 +9,7 @@
 #include "cpu/args.hpp"
 #include "cpu/float_environment.hpp"
 #include "cpu/isa.hpp"
+#include "cpu/naive.hpp"
 #include "cpu/peak.hpp"
 #include "cpu/pool.hpp"
 #include "cpu/reference.hpp"
@@ -28,6 +29,22 @@ std::string processor_name() {
   return "processor of unknown name";
 }
 
+// The others are the oracle's.
+bool runs_kernels(std::string_view device) { return device == "cpu" || device == "naive"; }
+
+// The plan of the same problem on the real kernels, less what naive has not.
+Status plan_naive(const Kernels& kernels, Plan& plan) {
+  plan.instance = say(kernels.instance, "/materialised");
+  plan.candidates.clear();
+  plan.splits = plan.chunks = 1;
+  plan.split_keys = 0;
+  plan.partial_bytes = 0;
+  plan.tile_q = kernels.materialised.rows;
+  plan.tile_k = static_cast<int>(plan.problem.seq_k);
+  plan.thread_bytes = kernels.materialised.scratch(shape_args(plan.problem));
+  return naive_workspace(kernels, plan.problem, plan.workspace);
+}
+
 class CpuBackend final : public Backend {
  public:
   CpuBackend() : offers_(offers_here()), processor_(processor_name()) {
@@ -36,28 +53,30 @@ class CpuBackend final : public Backend {
   }
 
   std::vector<Device> devices() const override {
-    Device cpu = device("cpu", best_of(offers_).name);
-    cpu.missing = missing_;
-    std::vector<Device> all = {std::move(cpu), device("reference", "double precision"),
-                               device("eager", "plain loops")};
-    for (auto yardstick = all.begin() + 1; yardstick != all.end(); ++yardstick) {
-      yardstick->listed = false;
-      yardstick->wide_outputs = true;
+    const char* const isa = best_of(offers_).name;
+    std::vector<Device> all = {device("cpu", isa), device("naive", isa),
+                               device("reference", "double precision"), device("eager", "plain loops")};
+    for (Device& each : all) {
+      const bool on_kernels = runs_kernels(each.name);
+      each.listed = each.name == "cpu";
+      each.wide_outputs = !on_kernels;
+      if (on_kernels) each.missing = missing_;
     }
     return all;
   }
 
   std::optional<std::string> declines(const Problem& p, std::string_view device) const override {
-    if (device != "cpu") return {};
+    if (!runs_kernels(device)) return {};
     if (std::max(p.seq_q, p.seq_k) > longest_sequence)
       return say("sequences are at most ", longest_sequence, " long here; this one has sq ", p.seq_q,
                  " and sk ", p.seq_k);
+    if (device == "naive") return naive_declines(p);
     return {};
   }
 
   Status plan(const Problem& p, std::string_view device, Plan& out) const override {
     if (auto reason = declines(p, device)) return unsupported(std::move(*reason));
-    if (device != "cpu") {
+    if (!runs_kernels(device)) {
       out = {};
       out.problem = p;
       out.device = out.instance = device;
@@ -67,6 +86,7 @@ class CpuBackend final : public Backend {
     FW_TRY(choose(p, instances_of(offers_, p.dtype), out));
     out.device = device;
     const Kernels& kernels = kernels_of(isa_of(out, offers_), p.dtype);
+    if (device == "naive") return plan_naive(kernels, out);
     const Args shape = shape_args(p);
     out.tile_q = rows_of_task(p, kernels.forward_rows(shape));
     out.tile_k = kernels.forward_keys(shape);
@@ -86,13 +106,14 @@ class CpuBackend final : public Backend {
     const Isa& isa = isa_of(plan, offers_);
     const Kernels& kernels = kernels_of(isa, plan.problem.dtype);
     const double seconds = modelled_flops(plan.problem) / modelled_rate(isa, plan.problem.dtype);
+    if (plan.device == "naive") return run_naive(kernels, plan, call, seconds);
     return call.pass == Pass::forward ? run_forward(kernels, plan, call, seconds)
                                       : run_backward(kernels, plan, call, seconds);
   }
 
   Status combine(const CombineCall& call, std::string_view device) const override {
     const DefaultFloatEnvironment environment;
-    return device == "cpu" ? run_combine(call) : reference::combine(call);
+    return runs_kernels(device) ? run_combine(call) : reference::combine(call);
   }
 
   Status peak(std::string_view, DType, Peak& out) const override {

@@ -276,6 +276,54 @@ TEST(Backend, CombineMergesAndAddsTheSinkOnce) {
   for (int i = 0; i < lse.size(); ++i) EXPECT_NEAR(lse.get(i), oracle_lse.get(i), 1e-5);
 }
 
+// Masks, grouped heads, odd sizes: what naive takes it computes right.
+TEST(Naive, AgreesWithTheOracle) {
+  for (const DType dtype : {DType::fp32, DType::bf16}) {
+    const test::Sizes sizes{.batch = 2,
+                            .heads_q = 4,
+                            .heads_k = 2,
+                            .seq_q = 70,
+                            .seq_k = 133,
+                            .dim_qk = 41,
+                            .dim_v = 27,
+                            .dtype = dtype};
+    Sample naive(sizes), oracle(sizes);
+    for (Sample* s : {&naive, &oracle}) {
+      s->problem.left = s->call.left = 30;
+      s->problem.right = s->call.right = 0;
+      ASSERT_TRUE(run(*s, s == &naive ? "naive" : "reference").ok());
+    }
+    const double tolerance = dtype == DType::fp32 ? 2e-5 : 0.05;
+    expect_near(naive, oracle, &Call::out, tolerance);
+    expect_near(naive, oracle, &Call::lse, 2e-3);
+    for (Sample* s : {&naive, &oracle}) {
+      s->make_backward();
+      s->problem.want_dlse = true;
+      ASSERT_TRUE(run(*s, s == &naive ? "naive" : "reference").ok());
+    }
+    for (const auto gradient : {&Call::dq, &Call::dk, &Call::dv})
+      expect_near(naive, oracle, gradient, tolerance);
+  }
+}
+
+TEST(Naive, DeclinesWhatItHasNot) {
+  Problem p;
+  p.seq_q = p.seq_k = 16;
+  p.dim_qk = p.dim_v = 8;
+  EXPECT_FALSE(backend().declines(p, "naive").has_value());
+  for (const auto change :
+       {+[](Problem& q) { q.softcap = 1; }, +[](Problem& q) { q.sink = DType::fp32; },
+        +[](Problem& q) { q.lengths = Lengths::cache; }, +[](Problem& q) { q.page_size = 4; },
+        +[](Problem& q) { q.seqused_k = true; }, +[](Problem& q) { q.splits = 3; }}) {
+    Problem changed = p;
+    change(changed);
+    EXPECT_TRUE(backend().declines(changed, "naive").has_value());
+    EXPECT_FALSE(backend().declines(changed, "cpu").has_value());
+    Plan plan;
+    EXPECT_EQ(backend().plan(changed, "naive", plan).code(), Code::unsupported);
+  }
+}
+
 TEST(Backend, SequencesBeyondTheLimitAreDeclined) {
   Problem p;
   p.seq_q = 1;

@@ -43,17 +43,20 @@ struct Materialised {
     Sequence sequence;
     PanelRows<W> rows;
     int kv_head;
+    Range keys;  // all but those that no query of the sequence sees: these may hold anything
 
     Panel(const Args& a, const PanelTask& task) : sequence(sequence_of(a, task.batch)) {
       kv_head = task.head / (a.heads_q / a.heads_k);
+      keys = visible_to_any(sequence.mask, 0, sequence.queries - 1, sequence.keys);
       const int first = task.panel * W;
       describe_rows(rows, a, sequence, Pack{1, task.head}, first, least(W, sequence.queries - first));
     }
   };
 
   template <class Visit>
-  static FLASHWAVE_RULE void each_key_tile(int keys, Visit visit) {
-    for (int begin = 0; begin < keys; begin += tile_keys) visit(Range{begin, least(begin + tile_keys, keys)});
+  static FLASHWAVE_RULE void each_key_tile(Range keys, Visit visit) {
+    for (int begin = keys.begin; begin < keys.end; begin += tile_keys)
+      visit(Range{begin, least(begin + tile_keys, keys.end)});
   }
 
   static u64 scratch(const Args& a) {
@@ -69,7 +72,7 @@ struct Materialised {
     const Panel panel(a, task);
     find_queries<E>(m.found, queries, panel.sequence, panel.rows);
     transpose_rows<E, P, W>(m.queries, m.found, panel.rows.count, dim, false, m.staging);
-    each_key_tile(panel.sequence.keys, [&](Range tile) {
+    each_key_tile(panel.keys, [&](Range tile) {
       find_rows<E>(m.found, a, keys, panel.sequence, panel.kv_head, tile);
       point_to_rows<E, P>(m.rows, m.copies, m.found, tile.count(), dim);
       product<P, N, Before::nothing>(out + (i64)tile.begin * W, W, tile.count(), AlongRows<Unit>{m.rows},
@@ -80,26 +83,26 @@ struct Materialised {
   // Scores become normalised weights; writes lse.
   static void softmax(const Args& a, const PanelTask& task, float* s) {
     const Panel panel(a, task);
-    const int keys = panel.sequence.keys;
+    const Range keys = panel.keys;
     const float sink = a.sink ? value_at(a.sink, a.sink_element, task.head) : -infinity;
     float lse[W];
     for (int at = 0; at < W; at += lanes) {
       Row<Vec> row = fresh_row<Vec>();
-      for (int key = 0; key < keys; ++key) {
+      for (int key = keys.begin; key < keys.end; ++key) {
         float* const place = s + (i64)key * W + at;
         const Vec score = select(sees(panel.rows, at, key), load(place) * Vec(a.scale), Vec(-infinity));
         store(place, score);
         row.max = max(row.max, score);
       }
       const Vec base = safe(row.max);
-      for (int key = 0; key < keys; ++key) {
+      for (int key = keys.begin; key < keys.end; ++key) {
         float* const place = s + (i64)key * W + at;
         const Vec p = weight(load(place), base, Vec(log2_e));
         store(place, p);
         row.sum = row.sum + p;
       }
       const Total<Vec> total = finish(row, Vec(sink), unit_of(1.0f));
-      for (int key = 0; key < keys; ++key) {
+      for (int key = keys.begin; key < keys.end; ++key) {
         float* const place = s + (i64)key * W + at;
         store(place, load(place) * total.scale);
       }
@@ -129,7 +132,7 @@ struct Materialised {
     const Memory m(a, memory);
     const Panel panel(a, task);
     for (i64 i = 0; i < (i64)dim * W; ++i) m.sums[i] = 0;
-    each_key_tile(panel.sequence.keys, [&](Range tile) {
+    each_key_tile(panel.keys, [&](Range tile) {
       find_rows<E>(m.found, a, keys, panel.sequence, panel.kv_head, tile);
       point_to_columns<E, P>(m.rows, m.copies, m.found, tile.count(), dim);
       product<P, N, Before::sum>(m.sums, W, dim, AcrossRows<Unit>{m.rows},
@@ -152,7 +155,7 @@ struct Materialised {
     const Panel panel(a, task);
     RowStatistics<W> statistics;
     read_statistics(statistics, a, panel.sequence, panel.rows, delta + (i64)task.panel * W * stride, stride);
-    for (int key = 0; key < panel.sequence.keys; ++key)
+    for (int key = panel.keys.begin; key < panel.keys.end; ++key)
       for (int at = 0; at < W; at += lanes) {
         const i64 place = (i64)key * W + at;
         const Vec p =
@@ -168,10 +171,12 @@ struct Materialised {
                      const Tensor& queries, int dim, float* sums, void* memory) {
     const Memory m(a, memory);
     const Panel panel(a, task);
+    const Range keys = intersect(panel.keys, {key_begin, key_begin + key_count});
+    if (keys.empty()) return;
     find_queries<E>(m.found, queries, panel.sequence, panel.rows);
     copy_rows<E, P, W>(m.queries, m.found, panel.rows.count, dim);
-    for (int i = 0; i < key_count; ++i) {
-      const float* const from = weights + (i64)(key_begin + i) * W;
+    for (int i = 0; i < keys.count(); ++i) {
+      const float* const from = weights + (i64)(keys.begin + i) * W;
       if constexpr (P::pair == 1) {
         m.rows[i] = from;
       } else {
@@ -179,7 +184,8 @@ struct Materialised {
         m.rows[i] = (const Unit*)(m.halves + i * W);
       }
     }
-    add_product<P, N>(sums, key_count, AlongRows<Unit>{m.rows}, m.queries, dim, W / P::pair);
+    add_product<P, N>(sums + (keys.begin - key_begin) * padded(dim), keys.count(), AlongRows<Unit>{m.rows},
+                      m.queries, dim, W / P::pair);
   }
 };
 
