@@ -15,15 +15,15 @@
 struct flashwave_case {
   fw::Case value;
 
-  // What a recipe points to: a number a sequence, so listed only for who asks.
+  // What a recipe points to. It has a number a sequence, so it is made for who asks only.
   const fw::Extents& extents() const {
-    std::call_once(listed, [this] { lengths = fw::extents(value); });
-    return lengths;
+    std::call_once(made_, [this] { extents_ = fw::extents(value); });
+    return extents_;
   }
 
  private:
-  mutable std::once_flag listed;
-  mutable fw::Extents lengths;
+  mutable std::once_flag made_;
+  mutable fw::Extents extents_;
 };
 
 using namespace fw::api;

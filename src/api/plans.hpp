@@ -11,8 +11,8 @@
 
 namespace fw::api {
 
-// The least of eight lengths an octave that is not below `length`: a plan for it has room for `length`. Powers of two
-// are among them, so a limit that is one is never passed by rounding up.
+// The least of eight lengths an octave that is not below `length`: a plan for it has room for `length`.
+// Powers of two are among them, so a limit that is one is never passed by rounding up.
 std::int64_t bucket(std::int64_t length);
 
 // A problem of both passes is two calls, each with the wishes that concern it.

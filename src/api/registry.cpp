@@ -31,8 +31,8 @@ std::span<const Target> targets() {
 }
 
 Status find(const char* device, const Target*& out) {
-  FW_TRY(
-      environment().status);  // a variable that means nothing refuses every call: nothing is silently ignored
+  // A variable that means nothing refuses every call: nothing is silently ignored.
+  FW_TRY(environment().status);
   const std::string_view wanted = device ? device : "cpu";
   std::string known;
   for (const Target& target : targets()) {

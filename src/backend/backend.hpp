@@ -15,13 +15,13 @@
 namespace fw {
 
 struct Device {
-  std::string name;         // what callers write: "cpu", "hip:0"
+  std::string name;  // what callers write: "cpu", "hip:0"
   std::string backend;
-  std::string description;  // "AMD EPYC ..., 2 threads"
-  std::string isa;          // the instruction set or architecture in use
-  int threads = 0;          // CPU devices
-  std::string missing;      // why it cannot be used; empty = usable
-  bool listed = true;       // false: only by name (yardsticks)
+  std::string description;    // "AMD EPYC ..., 2 threads"
+  std::string isa;            // the instruction set or architecture in use
+  int threads = 0;            // CPU devices
+  std::string missing;        // why it cannot be used; empty = usable
+  bool listed = true;         // false: only by name (yardsticks)
   bool wide_outputs = false;  // outputs may be fp32 beside 16-bit inputs (yardsticks)
 };
 
