@@ -193,7 +193,8 @@ void backward(const Args& a, const BackwardTask& task, void* memory) {
     }
   }
   write_keys<E>(a, a.dk, s, task.kv_head, range, scratch.dk, a.dim_qk, a.scale, scratch.gradient.staging);
-  write_keys<E>(a, a.dv, s, task.kv_head, range, scratch.dv, a.dim_v, 1.0f, scratch.gradient.staging);
+  write_keys<E>(a, a.dv, s, task.kv_head, range, scratch.dv, a.dim_v, kept_scale(a),
+                scratch.gradient.staging);
 }
 
 template <class P>

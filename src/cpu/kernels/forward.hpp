@@ -237,7 +237,7 @@ FLASHWAVE_RULE void close_panel(ForwardPanel<P, W>& panel, const Args& a, const 
   for (int at = 0; at < W; at += lanes) {
     const Total<Vec> total =
         finish(Row<Vec>{load(panel.max + at), load(panel.sum + at)}, load(sink + at), unit);
-    store(scale + at, total.scale);
+    store(scale + at, total.scale * Vec(kept_scale(a)));
     store(lse + at, total.lse);
   }
   const Staging staging = stage(memory, a.dim_v);

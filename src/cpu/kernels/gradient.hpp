@@ -91,7 +91,7 @@ struct Gradient {
   bool whole;
 
   struct Result {
-    Vec weight;   // P as it multiplies V: dropped and made good
+    Vec weight;   // P as it multiplies V: dropped, not yet made good
     Vec bias;     // dS, the gradient of the score itself
     Vec product;  // dS behind softcap: the gradient of scale * q.k
   };
@@ -103,7 +103,7 @@ struct Gradient {
     if constexpr (Scored) {
       if (a.drop_below) {
         const Vec kept = load(g.kept + place);
-        weight = p * kept;
+        weight = select(kept == Vec(0.0f), Vec(0.0f), p);
         dp = dp * kept;
       }
     }

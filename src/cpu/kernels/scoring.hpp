@@ -81,12 +81,16 @@ FLASHWAVE_RULE void each_kept(const Args& a, const Sequence& s, const PanelRows<
   }
 }
 
+// What the weights that dropout leaves are multiplied by. Results take it at their end, in fp32: a weight
+// that is rounded to 16 bits is rounded without it.
+FLASHWAVE_RULE float kept_scale(const Args& a) { return a.drop_below ? a.keep_scale : 1.0f; }
+
 template <int W>
 FLASHWAVE_RULE void drop_tile(float* p, const Args& a, const Sequence& s, const PanelRows<W>& rows,
                               Range keys) {
   each_kept(a, s, rows, keys, [&](int key, int at, Lanes kept) {
     float* place = p + (i64)(key - keys.begin) * W + at;
-    store(place, select(kept, load(place) * Vec(a.keep_scale), Vec(0.0f)));
+    store(place, select(kept, load(place), Vec(0.0f)));
   });
 }
 
