@@ -139,10 +139,9 @@ std::optional<double> distance_to_expected(Safetensors& file, const Attention& a
 
 void print_verdict(const Attention& a, const Verdict& verdict, std::optional<double> expected, bool json) {
   nlohmann::ordered_json tensors = nlohmann::ordered_json::object();
-  for (const Tally& t : verdict.tensors) {
-    tensors[t.name()] = {{"max_error", t.max_error()}, {"bound", t.bound()}, {"mean_error", t.mean_error()}};
-    if (!json)
-      fmt::print("{:<24} error {:.2e} of {:.2e} allowed\n", a.prefix + t.name(), t.max_error(), t.bound());
+  for (const Measured& m : verdict.measured()) {
+    tensors[m.name] = {{"max_error", m.max_error}, {"bound", m.bound}, {"mean_error", m.mean_error}};
+    if (!json) fmt::print("{:<24} error {:.2e} of {:.2e} allowed\n", a.prefix + m.name, m.max_error, m.bound);
   }
   if (!json && expected) fmt::print("{:<24} differs by {:.2e} at most\n", a.prefix + "expected", *expected);
   if (!json)

@@ -25,7 +25,7 @@ struct Options {
   std::string suite_dir, device = "cpu", memory = "guarded", fuzz;
   std::uint64_t seed = 1;
   int jobs = 0;
-  bool all_heads = false, json = false;
+  bool all_heads = false, once = false, json = false;
 };
 
 enum class State { passed, failed, skipped, declined };
@@ -44,6 +44,7 @@ CheckOptions check_options(const Options& o) {
                    : o.memory == "poisoned" ? Memory::poisoned
                                             : Memory::guarded;
   options.judge.all_heads = o.all_heads;
+  options.repeat = !o.once;
   return options;
 }
 
@@ -85,9 +86,8 @@ Result check_line(const CaseLine& line, const CheckOptions& options) try {
 void print_result(const CaseLine& line, const Result& result, bool json, bool one_by_one) {
   if (json) {
     nlohmann::ordered_json tensors = nlohmann::ordered_json::object();
-    for (const Tally& t : result.verdict.tensors)
-      tensors[t.name()] = {
-          {"max_error", t.max_error()}, {"bound", t.bound()}, {"mean_error", t.mean_error()}};
+    for (const Measured& m : result.verdict.measured())
+      tensors[m.name] = {{"max_error", m.max_error}, {"bound", m.bound}, {"mean_error", m.mean_error}};
     fmt::print("{}\n", nlohmann::ordered_json{{"problem", line.line},
                                               {"where", line.where},
                                               {"state", state_names[static_cast<int>(result.state)]},
@@ -104,8 +104,8 @@ void print_result(const CaseLine& line, const Result& result, bool json, bool on
     for (const std::string& sentence : result.sentences) fmt::print("    {}\n", sentence);
   } else if (one_by_one) {
     fmt::print("passed: {}\n", line.line);
-    for (const Tally& t : result.verdict.tensors)
-      fmt::print("    {:<6} error {:.2e} of {:.2e} allowed\n", t.name(), t.max_error(), t.bound());
+    for (const Measured& m : result.verdict.measured())
+      fmt::print("    {:<6} error {:.2e} of {:.2e} allowed\n", m.name, m.max_error, m.bound);
     if (result.verdict.heads_judged < result.verdict.heads)
       fmt::print("    judged on {} of {} kv heads\n", result.verdict.heads_judged, result.verdict.heads);
   }
@@ -248,6 +248,7 @@ void add_verify(CLI::App& app, Chosen& chosen) {
   verb->add_option("--fuzz", o->fuzz, "Draw problems: a count (200) or a time (30s)");
   verb->add_option("--seed", o->seed, "Of --fuzz")->capture_default_str();
   verb->add_flag("--all-heads", o->all_heads, "Judge every head of large problems, not four kv heads");
+  verb->add_flag("--once", o->once, "Do not compute a second time to compare bits");
   verb->add_flag("--json", o->json, "A JSON object a line, the last with the counts");
   verb->footer(R"(Examples:
   flashwave verify "fwd+bwd b2 hq6 hkv2 sq100 sk130 d72 dv40 bf16 causal sink want=lse,dsink"

@@ -225,8 +225,7 @@ void CaseData::make_tensors() {
   if (case_.layout == FLASHWAVE_STRIDED) call_.dout.stride[call_.dout.rank - 2] = 0;  // an expanded gradient
   if (p.want_dlse) {
     const bool varlen = p.lengths == FLASHWAVE_VARLEN;
-    call_.dlse =
-        floats("dlse", FLASHWAVE_FP32, varlen ? Shape{p.heads_q, q[0]} : Shape{q[0], p.heads_q, q[1]});
+    call_.dlse = arena_.add(FLASHWAVE_FP32, varlen ? Shape{p.heads_q, q[0]} : Shape{q[0], p.heads_q, q[1]});
   }
 }
 
@@ -301,6 +300,19 @@ void CaseData::fill_tensors() {
   if (given(call_.k_new)) fill_all("k_new", call_.k_new);
   if (given(call_.v_new)) fill_all("v_new", call_.v_new);
   if (given(call_.dout)) fill_queries("dout", call_.dout);
+  if (given(call_.dlse)) fill_dlse(sequences);
+}
+
+void CaseData::fill_dlse(const Sequences& sequences) {
+  const flashwave_problem& p = case_.problem;
+  const Numbers numbers(case_.seed, "dlse");
+  for (std::size_t b = 0; b < sequences.size(); ++b)
+    for (std::int64_t head = 0; head < p.heads_q; ++head)
+      for (std::int64_t i = 0; i < sequences[b].queries; ++i) {
+        const std::int64_t index = (static_cast<std::int64_t>(b) * p.heads_q + head) * p.seq_q + i;
+        store(call_.dlse.data, FLASHWAVE_FP32, sequences.lse_offset(call_.dlse, b, i, head),
+              numbers.normal(static_cast<std::uint64_t>(index)));
+      }
 }
 
 // Columns count slots. Where every sequence has a bias of its own, those that are no key of it stay poison.

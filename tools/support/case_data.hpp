@@ -14,6 +14,7 @@
 #include "support/arena.hpp"
 #include "support/case.hpp"
 #include "support/outputs.hpp"
+#include "support/sequences.hpp"
 
 namespace tools {
 
@@ -38,6 +39,7 @@ class CaseData {
   void make_rotary();
   void fill_tensors();
   void fill_bias();
+  void fill_dlse(const Sequences& sequences);
   flashwave_tensor ints(const Shape& shape, const std::vector<std::int32_t>& values);
   flashwave_tensor floats(std::string_view name, int dtype, const Shape& shape);
   Form form() const;

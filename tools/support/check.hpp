@@ -12,6 +12,7 @@ namespace tools {
 struct CheckOptions {
   std::string device = "cpu";
   Memory memory = Memory::guarded;
+  bool repeat = true;  // a second run, laid out otherwise and without a workspace, must give equal bits
   JudgeOptions judge;
 };
 

@@ -73,7 +73,7 @@ void draw_mask(Dice& dice, const Sizes& s, Words& words) {
 }
 
 void draw_scores(Dice& dice, bool backward, Words& words, Words& wants) {
-  if (dice.one_in(8)) words.push_back(dice.of({"scale=0.5", "scale=-0.1", "scale=0", "scale=1"}));
+  if (dice.one_in(8)) words.push_back(dice.of({"scale=0.5", "scale=-0.1", "scale=0.01", "scale=1"}));
   if (dice.one_in(6)) words.push_back(dice.of({"softcap=5", "softcap=30", "softcap=0.5"}));
   if (dice.one_in(6)) words.push_back(dice.of({"alibi", "alibi=bh"}));
   if (dice.one_in(5)) {

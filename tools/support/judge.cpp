@@ -205,6 +205,7 @@ void Judging::compare_backward(const Call& before, const Call& done, const Answe
 }
 
 void Judging::compare_lse(const Sequences& sequences, const Call& done, const Call& oracle) {
+  if (verdict_.lse.name.empty()) verdict_.lse = {"lse", 0, lse_tolerance(done.q.dtype, 0, 0), 0};
   const auto keys_seen = [&] {  // of each lse, in the shape's order
     std::vector<std::int64_t> seen(static_cast<std::size_t>(elements(oracle.lse)), 0);
     for (std::size_t b = 0; b < sequences.size(); ++b)
@@ -223,8 +224,11 @@ void Judging::compare_lse(const Sequences& sequences, const Call& done, const Ca
       const double got = load(done.lse.data, FLASHWAVE_FP32, offset + j);
       const double want = load(oracle.lse.data, FLASHWAVE_FP32, index);
       const double bound = lse_tolerance(done.q.dtype, want, keys_seen[static_cast<std::size_t>(index)]);
-      const bool equal = got == want || (std::isnan(got) && std::isnan(want));
-      if (equal || (std::isfinite(want) && std::fabs(got - want) <= bound)) continue;
+      if (got == want || (std::isnan(got) && std::isnan(want))) continue;
+      const double error = std::fabs(got - want);
+      if (std::isfinite(error) && error / bound > verdict_.lse.max_error / verdict_.lse.bound)
+        verdict_.lse = {"lse", error, bound, 0};
+      if (std::isfinite(want) && error <= bound) continue;
       fault(unwritten(done.lse, offset + j)
                 ? fmt::format("{} was never written", place("lse", done.lse, index))
                 : fmt::format("{} is {:.9g}, the oracle says {:.9g}: bound {:.3g}",
@@ -301,6 +305,15 @@ void Judging::fault(std::string sentence) {
 }
 
 }  // namespace
+
+std::vector<Measured> Verdict::measured() const {
+  std::vector<Measured> all;
+  for (const Tally& t : tensors) {
+    all.push_back({t.name(), t.max_error(), t.bound(), t.mean_error()});
+    if (t.name() == "out" && !lse.name.empty()) all.push_back(lse);
+  }
+  return all;
+}
 
 Outcome judge(const Call& before, const Call& done, const JudgeOptions& options, Verdict& verdict) {
   return Judging(before, done, options, verdict).all();

@@ -12,12 +12,20 @@
 
 namespace tools {
 
+// How far one output was from the oracle, at worst.
+struct Measured {
+  std::string name;
+  double max_error = 0, bound = 0, mean_error = 0;
+};
+
 struct Verdict {
   std::vector<Tally> tensors;
+  Measured lse;  // has bounds of its own; no name = not judged
   std::vector<std::string> faults;
   std::int64_t heads_judged = 0, heads = 0;  // kv heads
 
   bool passed() const { return faults.empty(); }
+  std::vector<Measured> measured() const;
 };
 
 struct JudgeOptions {

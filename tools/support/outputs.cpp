@@ -10,11 +10,13 @@ Shape lse_shape(const flashwave_tensor& q) {
   return {q.shape[0], q.shape[2], q.shape[1]};
 }
 
+// (B,Hq,max Sq,max Sk)
 Shape mask_shape(const flashwave_attention& call) {
-  const bool varlen = given(call.cu_seqlens_q);
+  const bool varlen = given(call.cu_seqlens_q), paged = given(call.block_table);
   const std::int64_t batch = varlen ? call.cu_seqlens_q.shape[0] - 1 : call.q.shape[0];
   const std::int64_t rows = varlen ? call.max_seq_q : call.q.shape[1];
-  const std::int64_t keys = call.max_seq_k > 0 ? call.max_seq_k : call.k.shape[1];
+  std::int64_t keys = varlen || paged ? call.max_seq_k : call.k.shape[1];
+  if (paged && keys == 0) keys = call.block_table.shape[1] * call.k.shape[1];
   return {batch, call.q.shape[call.q.rank - 2], rows, keys};
 }
 
