@@ -38,18 +38,20 @@ bool moves_result(const Instruction& i) {
   return i.definition->kind != Class::packed && !i.modifiers.has_op_sel_hi && i.modifiers.op_sel >> sources & 1;
 }
 
-std::string reg(int n) { return "v" + std::to_string(n) + " (of the register file)"; }
-
 }  // namespace
 
 // What one instruction needs of an earlier one.
 struct Hazards::Need {
   Wave& w;
   Time now;
-  void wait(Time since, int states, const std::string& what) const {
-    const Time between = now - since - 1;
-    if (between >= states) return;
-    fault(w, what + ": " + std::to_string(states) + " wait states are needed, there are " + std::to_string(between));
+  // `what` has a % where the register's name belongs.
+  void wait(Time since, int states, const char* what, int row = 0) const {
+    if (now - since > states) return;
+    std::string text = what;
+    if (const size_t at = text.find('%'); at != text.npos)
+      text.replace(at, 1, "v" + std::to_string(row) + " (of the register file)");
+    fault(w, text + ": " + std::to_string(states) + " wait states are needed, there are " +
+                 std::to_string(now - since - 1));
   }
 };
 
@@ -99,13 +101,13 @@ void Hazards::check(Wave& w, const Program& p, uint32_t index) const {
       }
       const VectorRegister& r = vector_[k];
       if (valu || vmem || lds)
-        need.wait(r.matrix, after_matrix(r, !valu), "reads " + reg(k) + " that a matrix instruction wrote");
-      if (dpp && n == 0) need.wait(r.valu, 2, "DPP reads " + reg(k) + " that a vector instruction wrote");
+        need.wait(r.matrix, after_matrix(r, !valu), "reads % that a matrix instruction wrote", k);
+      if (dpp && n == 0) need.wait(r.valu, 2, "DPP reads % that a vector instruction wrote", k);
       if (newer && valu && d.kind != Class::transcendental)
-        need.wait(r.trans, 1, "reads " + reg(k) + " that a transcendental instruction wrote");
-      if (newer && valu) need.wait(r.shifted, 1, "reads " + reg(k) + " whose half or byte was just written");
-      if (newer && starts(d.name, "v_read")) need.wait(r.valu, 1, "reads a lane of " + reg(k) + " just written");
-      if (starts(d.name, "v_permlane")) need.wait(r.valu, 2, "v_permlane reads " + reg(k) + " just written");
+        need.wait(r.trans, 1, "reads % that a transcendental instruction wrote", k);
+      if (newer && valu) need.wait(r.shifted, 1, "reads % whose half or byte was just written", k);
+      if (newer && starts(d.name, "v_read")) need.wait(r.valu, 1, "reads a lane of % just written", k);
+      if (starts(d.name, "v_permlane")) need.wait(r.valu, 2, "v_permlane reads % just written", k);
     }
   }
   if (dpp) need.wait(scalar_[kExec].valu, 5, "DPP after a vector instruction wrote EXEC");
@@ -113,9 +115,9 @@ void Hazards::check(Wave& w, const Program& p, uint32_t index) const {
     const RegisterSpan& s = e.written[n];
     for (int k = s.first; k < s.first + s.count && !s.scalar; ++k) {
       const VectorRegister& r = vector_[k];
-      need.wait(r.matrix, after_matrix(r, false), "overwrites " + reg(k) + " that a matrix instruction writes");
-      need.wait(r.matrix_input, r.input_passes - 1, "overwrites " + reg(k) + " that a matrix instruction reads");
-      need.wait(r.wide_store, newer ? 2 : 1, "overwrites " + reg(k) + " that a store sends");
+      need.wait(r.matrix, after_matrix(r, false), "overwrites % that a matrix instruction writes", k);
+      need.wait(r.matrix_input, r.input_passes - 1, "overwrites % that a matrix instruction reads", k);
+      need.wait(r.wide_store, newer ? 2 : 1, "overwrites % that a store sends", k);
     }
   }
 }
@@ -128,20 +130,20 @@ void Hazards::check_matrix(Wave& w, const Program& p, uint32_t index) const {
     const Operand& o = i.operand[n];
     for (int k = o.index; o.is_vector() && k < o.index + o.count; ++k) {
       const VectorRegister& r = vector_[k];
-      need.wait(r.valu, 2, "a matrix instruction reads " + reg(k) + " that a vector instruction wrote");
+      need.wait(r.valu, 2, "a matrix instruction reads % that a vector instruction wrote", k);
       if (r.matrix == kLongAgo) continue;
-      const std::string what = "a matrix instruction reads " + reg(k) + " that another one wrote";
+      constexpr const char* what = "a matrix instruction reads % that another one wrote";
       const int more = arch_ == Arch::gfx950 && r.passes != 2;
       if (r.matrix_is_double) continue;
       if (n == 3) {
         if (r.matrix_first == o.index) continue;  // the same accumulators follow one another freely
-        if (arch_ == Arch::gfx90a) need.wait(r.matrix, r.passes, what);
-        else if (r.matrix_is_single) need.wait(r.matrix, single ? r.passes : 0, what);
-        else need.wait(r.matrix, r.passes + 1 + more, what);
+        if (arch_ == Arch::gfx90a) need.wait(r.matrix, r.passes, what, k);
+        else if (r.matrix_is_single) need.wait(r.matrix, single ? r.passes : 0, what, k);
+        else need.wait(r.matrix, r.passes + 1 + more, what, k);
       } else if (arch_ != Arch::gfx90a && r.matrix_is_single) {
-        need.wait(r.matrix, r.passes + 2, what);
+        need.wait(r.matrix, r.passes + 2, what, k);
       } else {
-        need.wait(r.matrix, r.passes + 3 + more, what);
+        need.wait(r.matrix, r.passes + 3 + more, what, k);
       }
     }
   }

@@ -18,7 +18,7 @@ class Hazards {
 
  private:
   // The time, in wait states, at which something last happened; far in the past at first.
-  using Time = int64_t;
+  using Time = int32_t;
   static constexpr Time kLongAgo = -1000;
 
   struct VectorRegister {
