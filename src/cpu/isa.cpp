@@ -12,7 +12,7 @@ namespace {
 constexpr std::array<std::string_view, 6> known_words = {"amx",    "avx512fp16", "avx512bf16",
                                                          "avx512", "avx2",       "portable"};
 
-#if defined(__x86_64__)
+#if defined(FLASHWAVE_CPU_X86)
 std::string lacks(bool supported, const char* feature) {
   return supported ? std::string() : say("this processor lacks ", feature);
 }
@@ -49,7 +49,7 @@ std::string names(const std::vector<Offer>& offers) {
 
 std::vector<Offer> offers_here() {
   std::vector<Offer> offers;
-#if defined(__x86_64__)
+#if defined(FLASHWAVE_CPU_X86)
   offers.push_back({&isa_avx512bf16, avx512bf16_missing()});
   offers.push_back({&isa_avx512, avx512_missing()});
   offers.push_back({&isa_avx2, avx2_missing()});

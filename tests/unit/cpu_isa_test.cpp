@@ -22,7 +22,7 @@ TEST(Isa, ForcedOneIsTheOnlyOne) {
   EXPECT_STREQ(best_of(offers).name, "portable");
   for (const Offer& offer : offers)
     EXPECT_EQ(offer.missing.empty(), std::string("portable") == offer.isa->name) << offer.isa->name;
-  EXPECT_NE(instances_of(offers, DType::fp32).front().missing, "");
+  EXPECT_EQ(instances_of(offers, DType::fp32).front().missing.empty(), offers.size() == 1);
 }
 
 TEST(Isa, UnknownOnesAreNamedWithThoseThereAre) {
@@ -41,7 +41,7 @@ TEST(Isa, KnownWordsWithoutKernelsSaySo) {
   EXPECT_NE(status.message().find("no kernels"), std::string::npos);
 }
 
-#if defined(__x86_64__)
+#if defined(FLASHWAVE_CPU_X86)
 TEST(Isa, WhatTheProcessorLacksSaysSo) {
   auto offers = with({{&isa_avx512, "this processor lacks AVX-512"}, {&isa_avx2, ""}, {&isa_portable, ""}});
   const Status status = force("avx512", offers);

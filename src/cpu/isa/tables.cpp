@@ -9,7 +9,7 @@
 FLASHWAVE_DECLARE(portable, kernels_Fp32)
 FLASHWAVE_DECLARE(portable, kernels_Fp16)
 FLASHWAVE_DECLARE(portable, kernels_Bf16)
-#if defined(__x86_64__)
+#if defined(FLASHWAVE_CPU_X86)
 FLASHWAVE_DECLARE(avx2, kernels_Fp32)
 FLASHWAVE_DECLARE(avx2, kernels_Fp16)
 FLASHWAVE_DECLARE(avx2, kernels_Bf16)
@@ -34,7 +34,7 @@ const Isa isa_portable = {"portable",
                           &portable::kernels_Fp16,
                           &portable::kernels_Bf16,
                           {limit<portable::kernels_Fp32>, nullptr}};
-#if defined(__x86_64__)
+#if defined(FLASHWAVE_CPU_X86)
 const Isa isa_avx2 = {"avx2",
                       &avx2::kernels_Fp32,
                       &avx2::kernels_Fp16,
