@@ -108,17 +108,19 @@ struct Job {
   std::atomic<int> visitors{0};     // workers inside; changed under the pool's mutex
   std::exception_ptr failure;       // guarded by the pool's mutex
 
+  // Ranges only shrink, so this stays true once it is.
   bool dry() const {
     return std::all_of(&ranges[0], &ranges[0] + team, [](const Range& range) { return range.left() == 0; });
   }
   bool take(int worker, int& task) {
     if (ranges[worker].take_front(task)) return true;
-    for (;;) {
-      Range* const fullest = std::max_element(
-          &ranges[0], &ranges[0] + team, [](const Range& a, const Range& b) { return a.left() < b.left(); });
-      if (fullest->left() == 0) return false;
-      if (fullest->take_back(task)) return true;
-    }
+    while (!dry())  // a range that looked fullest may be empty by now, so its emptiness alone says nothing
+      if (fullest().take_back(task)) return true;
+    return false;
+  }
+  Range& fullest() const {
+    return *std::max_element(&ranges[0], &ranges[0] + team,
+                             [](const Range& a, const Range& b) { return a.left() < b.left(); });
   }
   void abandon() {
     for (int i = 0; i < team; ++i) ranges[i].set(0, 0);

@@ -119,10 +119,10 @@ TEST(Pool, ConcurrentCallersAllFinish) {
   std::vector<std::thread> callers;
   for (int caller = 0; caller < 6; ++caller)
     callers.emplace_back([&] {
-      for (int call = 0; call < 200; ++call) parallel_for(4, 37, [&](int task, int) { sum += task; });
+      for (int call = 0; call < 2000; ++call) parallel_for(4, 37, [&](int task, int) { sum += task; });
     });
   for (auto& caller : callers) caller.join();
-  EXPECT_EQ(sum, 6L * 200 * 37 * 36 / 2);
+  EXPECT_EQ(sum, 6L * 2000 * 37 * 36 / 2);
 }
 
 // A worker that serves a long call looks after each task whether somebody else waits.

@@ -116,7 +116,9 @@ TEST(Splits, CutCoversAllKeysOnce) {
       EXPECT_GE(cut.ranges, 1);
       EXPECT_LE(cut.ranges, count);
       EXPECT_GE(cut.ranges * cut.keys, keys);
-      if (keys > 0) EXPECT_LT((cut.ranges - 1) * cut.keys, keys);  // none is empty
+      if (keys > 0) {
+        EXPECT_LT((cut.ranges - 1) * cut.keys, keys);  // none is empty
+      }
     }
 }
 
