@@ -172,6 +172,9 @@ HIP_ENTRY hipMemGetAddressRange(void** base, size_t* bytes, void* p) {
   return kSuccess;
 }
 
+HIP_ENTRY hipHostRegister(void* p, size_t bytes, unsigned) { return result(Runtime::get().lend(p, bytes)); }
+HIP_ENTRY hipHostUnregister(void* p) { return result(Runtime::get().take_back(p)); }
+
 HIP_ENTRY hipHostGetDevicePointer(void** device, void* host, unsigned) {
   if (!device || !Runtime::get().find(host).host) return result(kInvalidValue);
   *device = host;

@@ -197,12 +197,31 @@ Code Runtime::release(void* p) {
   {
     const std::lock_guard lock(mutex_);
     const auto at = allocations_.find(reinterpret_cast<uintptr_t>(p));
-    if (at == allocations_.end()) return kInvalidValue;
+    if (at == allocations_.end() || at->second.lent) return kInvalidValue;
     a = at->second;
     allocations_.erase(at);
     unmap(a);
   }
   munmap(static_cast<char*>(a.base) - kPage, a.mapped + 2 * kPage);
+  return kSuccess;
+}
+
+Code Runtime::lend(void* p, size_t bytes) {
+  if (!p || !bytes) return kInvalidValue;
+  if (!device(thread_state().device)) return kInvalidDevice;
+  const Allocation a{p, bytes, bytes, thread_state().device, true, true};
+  const std::lock_guard lock(mutex_);
+  if (!allocations_.emplace(reinterpret_cast<uintptr_t>(p), a).second) return kInvalidValue;
+  map(a);
+  return kSuccess;
+}
+
+Code Runtime::take_back(void* p) {
+  const std::lock_guard lock(mutex_);
+  const auto at = allocations_.find(reinterpret_cast<uintptr_t>(p));
+  if (at == allocations_.end() || !at->second.lent) return kInvalidValue;
+  unmap(at->second);
+  allocations_.erase(at);
   return kSuccess;
 }
 

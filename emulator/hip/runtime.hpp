@@ -26,6 +26,7 @@ struct Allocation {
   size_t bytes = 0, mapped = 0;
   int device = 0;
   bool host = false;
+  bool lent = false;
 };
 
 // Work recorded while a stream captures.
@@ -70,6 +71,9 @@ class Runtime {
 
   Code allocate(void** out, size_t bytes, bool host);
   Code release(void* p);
+  // Ordinary memory of the caller that kernels may use.
+  Code lend(void* p, size_t bytes);
+  Code take_back(void* p);
   // The allocation that holds an address; its bytes are 0 when none does.
   Allocation find(const void* p);
   // Whether `bytes` from p lie within p's allocation, or p is ordinary host memory.
