@@ -155,6 +155,9 @@ struct Attempt {
   std::string why;
 };
 
+// What a failure is about, its tensor for the most part: shrinking must not end at another failure.
+std::string subject(const std::string& why) { return why.substr(0, why.find_first_of("[ ")); }
+
 Attempt attempt(const std::string& line, const CheckOptions& options) {
   Case c;
   if (const Outcome outcome = parse_case(line, c); !outcome.ok())
@@ -188,7 +191,10 @@ std::vector<std::string> draw_problem(std::uint64_t seed, std::uint64_t number) 
                                    [](const std::string& w) { return w.rfind("dropout", 0) == 0; });
   if (pass != "bwd" && dropout) wants.push_back("mask");
   if (dice.one_in(2)) words.push_back("layout=" + dice.of<std::string>({"bhsd", "packed", "strided"}));
-  if (dice.one_in(3)) words.push_back("values=" + dice.of<std::string>({"sharp", "outliers", "tinydout"}));
+  // Among a handful of weights one outlier decides by luck who of kernel and yardstick rounds better.
+  const bool many = sizes.batch * sizes.heads_q * sizes.seq_q * sizes.seq_k >= 4096;
+  if (dice.one_in(3))
+    words.push_back("values=" + dice.of<std::string>({"sharp", many ? "outliers" : "normal", "tinydout"}));
   if (dice.one_in(4)) words.push_back("deterministic");
   if (!wants.empty()) words.push_back(fmt::format("want={}", fmt::join(wants, ",")));
   words.push_back(fmt::format("seed={}", 1 + dice.below(1000)));
@@ -252,7 +258,8 @@ FuzzReport fuzz(const FuzzOptions& options,
       continue;
     }
     const std::string smallest = shrink(words, [&](const std::string& candidate) {
-      return attempt(candidate, options.check).state == Attempt::State::failed;
+      const Attempt smaller = attempt(candidate, options.check);
+      return smaller.state == Attempt::State::failed && subject(smaller.why) == subject(outcome.why);
     });
     found.failures.push_back({smallest, line, attempt(smallest, options.check).why});
     if (static_cast<int>(found.failures.size()) >= options.most_failures) break;

@@ -74,6 +74,7 @@ class Judging {
   const Call& done_;
   const JudgeOptions& options_;
   Verdict& verdict_;
+  double weights_ = 0;  // of the part
   std::set<std::string> seen_faults_;
 };
 
@@ -146,6 +147,7 @@ Outcome Judging::all() {
 }
 
 Outcome Judging::part(const Call& before, const Call& done) {
+  weights_ = pairs_of_head(Sequences(before)) * static_cast<double>(before.q.shape[before.q.rank - 2]);
   Answers answers;
   TOOLS_TRY(answer_forward(before, done, answers));
   if (has_gradients(done)) {
@@ -278,11 +280,16 @@ void Judging::compare_cache(const std::string& name, const flashwave_tensor& got
   });
 }
 
+// The tally of a tensor, to which another part is added.
 Tally& Judging::tally(const std::string& name) {
-  for (Tally& t : verdict_.tensors)
-    if (t.name() == name) return t;
+  const auto found = std::find_if(verdict_.tensors.begin(), verdict_.tensors.end(),
+                                  [&](const Tally& t) { return t.name() == name; });
   const double factor = has_gradients(done_) ? 3 : 2;
-  return verdict_.tensors.emplace_back(name, Rule{factor, done_.q.dtype});
+  Tally& t = found != verdict_.tensors.end()
+                 ? *found
+                 : verdict_.tensors.emplace_back(name, Rule{factor, done_.q.dtype});
+  t.add_weights(weights_);
+  return t;
 }
 
 // 1e-5 is the noise of fp32 sums among numbers of ordinary size. It grows with the largest result of the
@@ -291,11 +298,12 @@ Tally& Judging::tally(const std::string& name) {
 void Judging::forgive_noise() {
   const auto of_this_pass = [&](const Tally& t) { return (t.name() == "out") != has_gradients(done_); };
   constexpr double ordinary = 4;  // the largest of a few thousand normal numbers
-  double size = has_gradients(done_) ? std::min(1.0, largest_size(before_.dout)) : 1;
+  double largest = 0;
   for (const Tally& t : verdict_.tensors)
-    if (of_this_pass(t)) size = std::max(size, t.largest() / ordinary);
+    if (of_this_pass(t)) largest = std::max(largest, t.largest());
+  const double least = has_gradients(done_) ? std::min(1.0, largest_size(before_.dout)) : 1;
   for (Tally& t : verdict_.tensors)
-    if (of_this_pass(t)) t.forgive(1e-5 * size);
+    if (of_this_pass(t)) t.forgive(1e-5 * std::max(least, largest / ordinary), largest);
 }
 
 // One sentence a tensor is enough.

@@ -14,7 +14,7 @@ namespace tools {
 
 namespace {
 
-constexpr std::int64_t few_elements = 1024;  // from here on a mean says something
+constexpr double enough = 1024;  // elements and weights: from here on a mean says something
 constexpr double mean_factor = 1.5;
 constexpr double mean_matters = 0.1;  // of the floor: below, eager's mean error is no yardstick
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -83,14 +83,16 @@ void Tally::add(const flashwave_tensor& got, const flashwave_tensor& oracle, con
   });
 }
 
+bool Tally::few() const { return static_cast<double>(count_) < enough || weights_ < enough; }
+
 double Tally::bound() const {
-  const double rounding = count_ < few_elements ? ulp(rule_.dtype, largest_) : 0;
+  const double rounding = few() ? ulp(rule_.dtype, largest_of_pass_) : 0;
   return rule_.factor * eager_max_ + floor_ + rounding;
 }
 
 double Tally::mean_bound() const {
   const double eager_mean = count_ ? eager_sum_ / static_cast<double>(count_) : 0;
-  return count_ >= few_elements && eager_mean > mean_matters * floor_ ? mean_factor * eager_mean : infinity;
+  return !few() && eager_mean > mean_matters * floor_ ? mean_factor * eager_mean : infinity;
 }
 
 std::string Tally::fault() const {
