@@ -222,6 +222,25 @@ class Loader {
   std::shared_ptr<CodeObject> object_ = std::make_shared<CodeObject>();
 };
 
+std::shared_ptr<CodeObject> CodeObject::of_code(Arch arch, std::span<const uint8_t> code,
+                                                KernelDescriptor descriptor) {
+  auto object = std::make_shared<CodeObject>();
+  object->arch_ = arch;
+  object->image_bytes_ = (code.size() + kPage - 1) / kPage * kPage + kPage;
+  auto* memory = static_cast<uint8_t*>(std::aligned_alloc(kPage, object->image_bytes_));
+  if (!memory) throw Error("no memory for code");
+  object->image_ = {memory, std::free};
+  std::memset(memory, 0, object->image_bytes_);
+  std::memcpy(memory, code.data(), code.size());
+  object->executable_.push_back({0, code.size()});
+  Kernel k;
+  k.name = "code";
+  k.descriptor = descriptor;
+  k.code_bytes = code.size();
+  object->kernels_.push_back(std::move(k));
+  return object;
+}
+
 std::shared_ptr<CodeObject> CodeObject::load(std::span<const uint8_t> file) { return Loader(file).load(); }
 
 }  // namespace cdna

@@ -85,6 +85,9 @@ class CodeObject {
   // Throws Error with one sentence when the bytes are no code object that can be executed.
   static std::shared_ptr<CodeObject> load(std::span<const uint8_t> file);
 
+  // Bare machine code as an object with one kernel, named "code", that starts at its first byte.
+  static std::shared_ptr<CodeObject> of_code(Arch arch, std::span<const uint8_t> code, KernelDescriptor descriptor);
+
   Arch arch() const { return arch_; }
   int version() const { return version_; }
   uint8_t* image() const { return image_.get(); }
