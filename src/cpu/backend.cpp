@@ -83,7 +83,7 @@ class CpuBackend final : public Backend {
       out.loader = "one row after another";
       return {};
     }
-    FW_TRY(choose(p, instances_of(offers_, p.dtype), out));
+    FW_TRY(choose(p, instances_of(offers_, p), out));
     out.device = device;
     const Kernels& kernels = kernels_of(isa_of(out, offers_), p.dtype);
     if (device == "naive") return plan_naive(kernels, out);
@@ -105,7 +105,7 @@ class CpuBackend final : public Backend {
     if (plan.device == "eager") return run_reference(plan, call, reference::Mode::eager);
     const Isa& isa = isa_of(plan, offers_);
     const Kernels& kernels = kernels_of(isa, plan.problem.dtype);
-    const double seconds = modelled_flops(plan.problem) / modelled_rate(isa, plan.problem.dtype);
+    const double seconds = modelled_seconds(isa, plan.problem);
     if (plan.device == "naive") return run_naive(kernels, plan, call, seconds);
     return call.pass == Pass::forward ? run_forward(kernels, plan, call, seconds)
                                       : run_backward(kernels, plan, call, seconds);

@@ -73,11 +73,11 @@ Status force(std::string_view wanted, std::vector<Offer>& offers) {
   return {};
 }
 
-std::vector<Instance> instances_of(const std::vector<Offer>& offers, DType dtype) {
+std::vector<Instance> instances_of(const std::vector<Offer>& offers, const Problem& p) {
   std::vector<Instance> instances;
   for (const Offer& offer : offers) {
-    const Instance instance{kernels_of(*offer.isa, dtype).instance, offer.missing,
-                            modelled_rate(*offer.isa, dtype)};
+    const Instance instance{kernels_of(*offer.isa, p.dtype).instance, offer.missing,
+                            modelled_seconds(*offer.isa, p)};
     if (instances.empty() || instances.back().name != instance.name)
       instances.push_back(instance);
     else if (instance.missing.empty())
@@ -104,11 +104,17 @@ const Kernels& kernels_of(const Isa& isa, DType dtype) {
   return dtype == DType::fp16 ? *isa.fp16 : dtype == DType::bf16 ? *isa.bf16 : *isa.fp32;
 }
 
-double modelled_rate(const Isa& isa, DType dtype) {
-  constexpr double hertz = 3e9;
-  constexpr double units = 2;  // multiply-add pipes
-  const double dot = dtype == DType::bf16 && isa.limits.dot != nullptr ? 2 : 1;
-  return hertz * units * 2 * kernels_of(isa, dtype).lanes * dot;
+double modelled_seconds(const Isa& isa, const Problem& p) {
+  constexpr double hertz = 3e9, multiply_adds = 2, reached = 0.6, read_bytes = 10e9;
+  const int lanes = kernels_of(isa, p.dtype).lanes;
+  const double dot = p.dtype == DType::bf16 && isa.limits.dot != nullptr ? 2 : 1;
+  const double rate = reached * hertz * multiply_adds * 2 * lanes * dot;
+  // Lanes are rows: fewer rows than lanes take as long as all of them.
+  const auto rows = static_cast<double>(std::max<std::int64_t>(1, p.seq_q * p.group()));
+  const double idle = std::max(1.0, lanes / rows);
+  const auto keys = static_cast<double>(p.batch * p.heads_k) * static_cast<double>(p.seq_k);
+  return modelled_flops(p) * idle / rate +
+         keys * static_cast<double>(p.dim_qk + p.dim_v) * static_cast<double>(size_of(p.dtype)) / read_bytes;
 }
 
 }  // namespace fw::cpu

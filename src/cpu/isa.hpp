@@ -25,13 +25,13 @@ std::vector<Offer> offers_here();
 Status force(std::string_view wanted, std::vector<Offer>& offers);
 
 // What the planner chooses from, and what a plan chose. Instruction sets may share the kernels of a type.
-std::vector<Instance> instances_of(const std::vector<Offer>& offers, DType dtype);
+std::vector<Instance> instances_of(const std::vector<Offer>& offers, const Problem& problem);
 const Isa& isa_of(const Plan& plan, const std::vector<Offer>& offers);
 
 const Isa& best_of(const std::vector<Offer>& offers);
 const Kernels& kernels_of(const Isa& isa, DType dtype);
 
-// Flop/s of one thread, for comparing candidates and for telling short calls from long ones.
-double modelled_rate(const Isa& isa, DType dtype);
+// About how long one thread takes: for comparing candidates, and for telling short calls from long ones.
+double modelled_seconds(const Isa& isa, const Problem& problem);
 
 }  // namespace fw::cpu

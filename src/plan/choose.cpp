@@ -42,13 +42,13 @@ std::string loader_of(const Problem& p) {
 // not.
 void list_candidates(const Problem& p, const Instance& instance, const Splits& splits,
                      std::vector<Candidate>& out) {
-  const double seconds = modelled_flops(p) / std::max(instance.flops, 1.0);
   for (const bool with_scores : {false, true})
     for (const bool split : {false, true}) {
       if (split && !p.forward()) continue;
       Candidate candidate;
       candidate.name = instance.name + (with_scores ? "/scored" : "/plain") + (split ? "/split" : "");
-      candidate.cost = seconds + (split ? partial_bytes(p, splits.count) / partial_bytes_per_second : 0);
+      candidate.cost =
+          instance.seconds + (split ? partial_bytes(p, splits.count) / partial_bytes_per_second : 0);
       if (!instance.missing.empty())
         candidate.declined = instance.missing;
       else if (scored(p) && !with_scores)

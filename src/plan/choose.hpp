@@ -14,7 +14,7 @@ namespace fw {
 struct Instance {
   std::string name;     // "avx512bf16/bf16"
   std::string missing;  // why it cannot run here; empty = it can
-  double flops = 0;     // modelled flop/s of one worker
+  double seconds = 0;   // modelled time of the problem on one worker
 };
 
 // Fills in everything but device, tiles and thread_bytes. Among equals the first instance is taken; if none

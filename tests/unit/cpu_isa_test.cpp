@@ -7,6 +7,14 @@
 namespace fw::cpu {
 namespace {
 
+[[maybe_unused]] Problem problem_of(DType dtype) {
+  Problem problem;
+  problem.dtype = dtype;
+  problem.seq_q = problem.seq_k = 64;
+  problem.dim_qk = problem.dim_v = 64;
+  return problem;
+}
+
 std::vector<Offer> with(std::initializer_list<Offer> offers) { return offers; }
 
 TEST(Isa, PortableRunsAnywhere) {
@@ -22,7 +30,7 @@ TEST(Isa, ForcedOneIsTheOnlyOne) {
   EXPECT_STREQ(best_of(offers).name, "portable");
   for (const Offer& offer : offers)
     EXPECT_EQ(offer.missing.empty(), std::string("portable") == offer.isa->name) << offer.isa->name;
-  EXPECT_EQ(instances_of(offers, DType::fp32).front().missing.empty(), offers.size() == 1);
+  EXPECT_EQ(instances_of(offers, problem_of(DType::fp32)).front().missing.empty(), offers.size() == 1);
 }
 
 TEST(Isa, UnknownOnesAreNamedWithThoseThereAre) {
@@ -59,10 +67,10 @@ TEST(Isa, TheBestUsableOneIsTaken) {
 // avx512bf16 has bf16 kernels of its own; the others it shares with avx512, and they are listed once.
 TEST(Isa, SharedKernelsAreListedOnce) {
   const auto offers = with({{&isa_avx512bf16, "lacking"}, {&isa_avx512, ""}, {&isa_portable, ""}});
-  const auto fp32 = instances_of(offers, DType::fp32);
+  const auto fp32 = instances_of(offers, problem_of(DType::fp32));
   ASSERT_EQ(fp32.size(), 2u);
   EXPECT_EQ(fp32[0].missing, "");
-  const auto bf16 = instances_of(offers, DType::bf16);
+  const auto bf16 = instances_of(offers, problem_of(DType::bf16));
   ASSERT_EQ(bf16.size(), 3u);
   EXPECT_EQ(bf16[0].missing, "lacking");
 }
@@ -71,12 +79,9 @@ TEST(Isa, SharedKernelsAreListedOnce) {
 TEST(Isa, PlansNameTheirKernels) {
   const auto offers = offers_here();
   for (const DType dtype : {DType::fp32, DType::fp16, DType::bf16}) {
-    Problem problem;
-    problem.dtype = dtype;
-    problem.seq_q = problem.seq_k = 64;
-    problem.dim_qk = problem.dim_v = 64;
+    const Problem problem = problem_of(dtype);
     Plan plan;
-    ASSERT_TRUE(choose(problem, instances_of(offers, dtype), plan).ok());
+    ASSERT_TRUE(choose(problem, instances_of(offers, problem), plan).ok());
     EXPECT_EQ(&kernels_of(isa_of(plan, offers), dtype), &kernels_of(best_of(offers), dtype));
     EXPECT_NE(plan.instance.find("/plain"), std::string::npos);
   }
