@@ -58,6 +58,8 @@ def complaint(name, bracket, target):
     if bracket == "<":
         return f"{parts[0]} knows nothing of attention" if parts[0] == "emulator" and folder == "flashwave" else None
     own = [(ROOT / name).parent / target, ROOT / parts[0] / target]
+    if parts[0] == "tests":  # they judge with what the command judges with
+        own.append(ROOT / "tools" / target)
     if folder == "flashwave" and parts[0] != "emulator" or any(path.exists() for path in own):
         return None
     return f"{parts[0]} sees only {'' if parts[0] == 'emulator' else 'flashwave/ and '}its own folder"
