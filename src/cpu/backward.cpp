@@ -36,13 +36,12 @@ Status check_pages(const Args& args, const Call& call) {
   return {};
 }
 
-// Which gradients have rows that no task writes.
+// Whether dq, and dk and dv, have rows that no task writes.
 struct Idle {
-  bool queries = false, keys = false;
+  bool queries, keys;
 };
 
 Idle idle_rows(const Args& args, const Call& call) {
-  Idle idle;
   i64 queries = 0, keys = 0;
   for (int b = 0; b < args.batch; ++b) {
     const host::Sequence s = host::sequence_of(args, b);
