@@ -67,14 +67,12 @@ class Judging {
   void compare_cache(const std::string& name, const flashwave_tensor& got, const flashwave_tensor& want,
                      bool turned);
   Tally& tally(const std::string& name);
-  void forgive_noise();
   void fault(std::string sentence);
 
   const Call& before_;
   const Call& done_;
   const JudgeOptions& options_;
   Verdict& verdict_;
-  double weights_ = 0;  // of the part
   std::set<std::string> seen_faults_;
 };
 
@@ -140,14 +138,12 @@ Outcome Judging::all() {
   verdict_.heads_judged = heads.empty() ? verdict_.heads : static_cast<std::int64_t>(heads.size());
   if (heads.empty()) TOOLS_TRY(part(before_, done_));
   for (const std::int64_t head : heads) TOOLS_TRY(part(of_kv_head(before_, head), of_kv_head(done_, head)));
-  forgive_noise();
   for (const Tally& t : verdict_.tensors)
     if (std::string sentence = t.fault(); !sentence.empty()) fault(std::move(sentence));
   return {};
 }
 
 Outcome Judging::part(const Call& before, const Call& done) {
-  weights_ = pairs_of_head(Sequences(before)) * static_cast<double>(before.q.shape[before.q.rank - 2]);
   Answers answers;
   TOOLS_TRY(answer_forward(before, done, answers));
   if (has_gradients(done)) {
@@ -172,6 +168,8 @@ Outcome Judging::answer_forward(const Call& before, const Call& done, Answers& a
 }
 
 Outcome Judging::answer_backward(const Call& before, const Call& done, Answers& answers) const {
+  // The oracle finds its own out and lse. Eager reads those that the judged device read: whatever their
+  // rounding does to the gradients, it does to both.
   const auto continued = [&](const Call& forward) {
     Call backward = backward_of(before);
     backward.out = forward.out;
@@ -179,7 +177,7 @@ Outcome Judging::answer_backward(const Call& before, const Call& done, Answers& 
     return backward;
   };
   answers.oracle = continued(answers.oracle);
-  answers.eager = continued(answers.eager);
+  answers.eager = continued(done);
   return answer(answers, {.dbias = given(done.dbias), .dsink = given(done.dsink)});
 }
 
@@ -280,30 +278,14 @@ void Judging::compare_cache(const std::string& name, const flashwave_tensor& got
   });
 }
 
-// The tally of a tensor, to which another part is added.
+// The tally of a tensor, to which another part is added. Tiny gradients are judged as closely as others.
 Tally& Judging::tally(const std::string& name) {
-  const auto found = std::find_if(verdict_.tensors.begin(), verdict_.tensors.end(),
-                                  [&](const Tally& t) { return t.name() == name; });
-  const double factor = has_gradients(done_) ? 3 : 2;
-  Tally& t = found != verdict_.tensors.end()
-                 ? *found
-                 : verdict_.tensors.emplace_back(name, Rule{factor, done_.q.dtype});
-  t.add_weights(weights_);
-  return t;
-}
-
-// 1e-5 is the noise of fp32 sums among numbers of ordinary size. It grows with the largest result of the
-// pass, which stands for how much was summed, and shrinks with dout, so that tiny gradients are judged as
-// closely as others.
-void Judging::forgive_noise() {
-  const auto of_this_pass = [&](const Tally& t) { return (t.name() == "out") != has_gradients(done_); };
-  constexpr double ordinary = 4;  // the largest of a few thousand normal numbers
-  double largest = 0;
-  for (const Tally& t : verdict_.tensors)
-    if (of_this_pass(t)) largest = std::max(largest, t.largest());
-  const double least = has_gradients(done_) ? std::min(1.0, largest_size(before_.dout)) : 1;
   for (Tally& t : verdict_.tensors)
-    if (of_this_pass(t)) t.forgive(1e-5 * std::max(least, largest / ordinary), largest);
+    if (t.name() == name) return t;
+  if (!has_gradients(done_)) return verdict_.tensors.emplace_back(name, Rule{2, 1e-5});
+  const double incoming =
+      std::max(largest_size(before_.dout), given(before_.dlse) ? largest_size(before_.dlse) : 0.0);
+  return verdict_.tensors.emplace_back(name, Rule{3, 1e-5 * std::min(1.0, incoming)});
 }
 
 // One sentence a tensor is enough.

@@ -14,7 +14,7 @@ namespace tools {
 
 namespace {
 
-constexpr double enough = 1024;  // elements and weights: from here on a mean says something
+constexpr std::int64_t enough = 1024;  // elements: from here on a mean says something
 constexpr double mean_factor = 1.5;
 constexpr double mean_matters = 0.1;  // of the floor: below, eager's mean error is no yardstick
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -71,6 +71,7 @@ void Tally::compare(const flashwave_tensor& got, std::int64_t offset, double wan
 
 void Tally::add(const flashwave_tensor& got, const flashwave_tensor& oracle, const flashwave_tensor& eager,
                 const std::vector<char>& zero_rows, bool positive) {
+  dtype_ = got.dtype;
   if (elements(got) == 0) return;
   const std::int64_t columns = got.shape[got.rank - 1];
   for_each_row(got, [&](std::int64_t row, std::int64_t offset) {
@@ -83,16 +84,15 @@ void Tally::add(const flashwave_tensor& got, const flashwave_tensor& oracle, con
   });
 }
 
-bool Tally::few() const { return static_cast<double>(count_) < enough || weights_ < enough; }
+bool Tally::few() const { return count_ < enough; }
 
 double Tally::bound() const {
-  const double rounding = few() ? ulp(rule_.dtype, largest_of_pass_) : 0;
-  return rule_.factor * eager_max_ + floor_ + rounding;
+  return rule_.factor * eager_max_ + rule_.floor + (few() ? ulp(dtype_, largest_) : 0);
 }
 
 double Tally::mean_bound() const {
   const double eager_mean = count_ ? eager_sum_ / static_cast<double>(count_) : 0;
-  return !few() && eager_mean > mean_matters * floor_ ? mean_factor * eager_mean : infinity;
+  return !few() && eager_mean > mean_matters * rule_.floor ? mean_factor * eager_mean : infinity;
 }
 
 std::string Tally::fault() const {

@@ -11,8 +11,8 @@
 namespace tools {
 
 struct Rule {
-  double factor = 2;           // of eager's largest error
-  int dtype = FLASHWAVE_FP32;  // of q: a small tensor is forgiven one rounding to it
+  double factor = 2;    // of eager's largest error
+  double floor = 1e-5;  // the noise of fp32 sums, which no yardstick measures
 };
 
 class Tally {
@@ -24,17 +24,7 @@ class Tally {
   void add(const flashwave_tensor& got, const flashwave_tensor& oracle, const flashwave_tensor& eager,
            const std::vector<char>& zero_rows, bool positive);
 
-  // What is forgiven beside eager's error: the noise of fp32 sums, which no yardstick measures, and, where
-  // errors are few, one rounding of the pass's largest result.
-  void forgive(double floor, double largest) {
-    floor_ = floor;
-    largest_of_pass_ = largest;
-  }
-  // So many weights went into the tensor: its elements err together when they share few.
-  void add_weights(double pairs) { weights_ += pairs; }
-
   const std::string& name() const { return name_; }
-  double largest() const { return largest_; }  // of the oracle's finite values
   double max_error() const { return max_; }
   double bound() const;  // of the largest error
   double mean_error() const { return count_ ? sum_ / static_cast<double>(count_) : 0; }
@@ -43,15 +33,14 @@ class Tally {
   std::string fault() const;
 
  private:
-  bool few() const;  // too few independent errors for their mean and largest to be typical
+  bool few() const;  // too few elements for their mean and largest error to be typical
   void compare(const flashwave_tensor& got, std::int64_t offset, double want, double yardstick,
                std::int64_t index, bool zero, bool positive);
 
   std::string name_;
   Rule rule_;
-  double floor_ = 1e-5, largest_of_pass_ = 0;
+  int dtype_ = FLASHWAVE_FP32;  // of the tensor
   std::int64_t count_ = 0;
-  double weights_ = 0;
   double max_ = 0, sum_ = 0, eager_max_ = 0, eager_sum_ = 0, largest_ = 0;
   std::string worst_;  // where, what came, what should have
   std::string hard_;   // a fault that no error bound excuses
