@@ -55,14 +55,13 @@ def complaint(name, bracket, target):
             "public headers include only the standard library and each other"
     if parts[:2] in (("tests", "unit"), ("tests", "fuzz")):
         return None
-    if bracket == "<":
-        return f"{parts[0]} knows nothing of attention" if parts[0] == "emulator" and folder == "flashwave" else None
-    own = [(ROOT / name).parent / target, ROOT / parts[0] / target]
-    if parts[0] == "tests":  # they judge with what the command judges with
-        own.append(ROOT / "tools" / target)
-    if folder == "flashwave" and parts[0] != "emulator" or any(path.exists() for path in own):
+    public = ["cdna"] if parts[0] == "emulator" else ["flashwave", "cdna"]  # cdna is the emulator's own header
+    if folder in public or bracket == "<" and folder != "flashwave":
         return None
-    return f"{parts[0]} sees only {'' if parts[0] == 'emulator' else 'flashwave/ and '}its own folder"
+    own = [(ROOT / name).parent / target, ROOT / parts[0] / target]
+    if any(path.exists() for path in own):
+        return None
+    return f"{parts[0]} sees only {' and '.join(public)}/ and its own folder"
 
 
 def main():
