@@ -72,10 +72,15 @@ class Runner {
     call_.device = device_.c_str();
     TOOLS_TRY(Outcome::of(flashwave_workspace_size(&call_, &call_.workspace_bytes)));
     if (call_.workspace_bytes > 0) call_.workspace = outputs_.add_bytes(call_.workspace_bytes);
-    TOOLS_TRY(run_once());  // pages are touched, plans and pools are made
-    const auto begin = std::chrono::steady_clock::now();
-    TOOLS_TRY(run_once());
-    calls_ = std::max(1, static_cast<int>(std::ceil(least_seconds / std::max(seconds_since(begin), 1e-7))));
+    // The first call touches pages and makes plans and pools; if it was short, the second says how long one
+    // is.
+    double seconds = 0;
+    for (int i = 0; i < 2 && seconds < least_seconds; ++i) {
+      const auto begin = std::chrono::steady_clock::now();
+      TOOLS_TRY(run_once());
+      seconds = seconds_since(begin);
+    }
+    calls_ = static_cast<int>(std::clamp(least_seconds / std::max(seconds, 1e-7), 1.0, 1e6));
     return {};
   }
 
@@ -122,8 +127,12 @@ double peak_of(const flashwave_peak& peak, int dtype) {
   return dtype == FLASHWAVE_BF16 && peak.dot_flops > 0 ? peak.dot_flops : peak.fma_flops;
 }
 
-Outcome measure(const Options& o, const Case& c, const flashwave_device& device,
-                const flashwave_device& rival_device, Result& result) {
+struct Devices {
+  flashwave_device own = FLASHWAVE_INIT(flashwave_device), rival = own;
+};
+
+Outcome measure(const Options& o, const Case& c, const Devices& devices,
+                const std::function<void(int round)>& progress, Result& result) {
   const int pass = c.backward() ? FLASHWAVE_BACKWARD : FLASHWAVE_FORWARD;
   result.problem = c.line;
   TOOLS_TRY(c.counts(pass, result.counts));
@@ -134,6 +143,7 @@ Outcome measure(const Options& o, const Case& c, const flashwave_device& device,
   if (!o.against.empty()) TOOLS_TRY(rival.prepare());
   Sample peaks;
   for (int round = 0; round < o.rounds; ++round) {
+    progress(round);
     flashwave_peak peak = FLASHWAVE_INIT(flashwave_peak);
     TOOLS_TRY(Outcome::of(flashwave_measure_peak(o.device.c_str(), c.problem.dtype, &peak)));
     peaks.add(peak_of(peak, c.problem.dtype));
@@ -143,10 +153,10 @@ Outcome measure(const Options& o, const Case& c, const flashwave_device& device,
   result.seconds = kernel.seconds().median();
   result.spread = kernel.seconds().spread();
   result.peak = peaks.median();
-  result.extra_bytes = kernel.extra_bytes(device.threads);
+  result.extra_bytes = kernel.extra_bytes(devices.own.threads);
   if (!o.against.empty()) {
     result.rival_seconds = rival.seconds().median();
-    result.rival_extra_bytes = rival.extra_bytes(rival_device.threads);
+    result.rival_extra_bytes = rival.extra_bytes(devices.rival.threads);
   }
   return {};
 }
@@ -231,22 +241,25 @@ Outcome bench(const Options& o) {
   std::vector<Case> cases;
   TOOLS_TRY(gather(o, cases));
   if (o.threads > 0) TOOLS_TRY(Outcome::of(flashwave_set_threads(o.threads)));
-  flashwave_device device = FLASHWAVE_INIT(flashwave_device), rival = device;
-  TOOLS_TRY(find_device(o.device, device));
-  if (!o.against.empty()) TOOLS_TRY(find_device(o.against, rival));
+  Devices devices;
+  TOOLS_TRY(find_device(o.device, devices.own));
+  if (!o.against.empty()) TOOLS_TRY(find_device(o.against, devices.rival));
   const Table table = table_for(o);
   if (!o.json) {
-    fmt::print("{} ({}), {} threads, median of {} rounds\n", device.name, device.isa, device.threads,
-               o.rounds);
+    fmt::print("{} ({}), {} threads, median of {} rounds\n", devices.own.name, devices.own.isa,
+               devices.own.threads, o.rounds);
     table.heading();
   }
-  Progress progress(static_cast<std::int64_t>(cases.size()));
+  Progress progress(static_cast<std::int64_t>(cases.size()) * o.rounds);
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    progress.show(static_cast<std::int64_t>(i), cases[i].line);
+    const auto show = [&](int round) {
+      progress.show(static_cast<std::int64_t>(i) * o.rounds + round, cases[i].line);
+    };
     Result result;
-    TOOLS_TRY(measure(o, cases[i], device, rival, result));
+    show(0);
+    TOOLS_TRY(measure(o, cases[i], devices, show, result));
     progress.clear();
-    o.json ? print_json(o, device, result) : print_row(o, table, result);
+    o.json ? print_json(o, devices.own, result) : print_row(o, table, result);
   }
   return {};
 }
