@@ -65,8 +65,7 @@ float widen(uint32_t bits, const Format& f) {
   const bool negative = bits >> (f.fraction_bits + f.exponent_bits) & 1;
   if (f.top == Format::fnuz && negative && !fraction && !exponent) return as_float(kQuietNan);
   if (exponent == exponent_mask) {
-    if (f.top == Format::ieee)
-      return fraction ? as_float(kQuietNan) : negative ? -INFINITY : INFINITY;
+    if (f.top == Format::ieee) return fraction ? as_float(kQuietNan) : negative ? -INFINITY : INFINITY;
     if (f.top == Format::finite_nan && fraction == fraction_mask) return as_float(kQuietNan);
   }
   const float size = exponent ? std::ldexp(static_cast<float>(fraction | (fraction_mask + 1)),
@@ -75,7 +74,9 @@ float widen(uint32_t bits, const Format& f) {
   return negative ? -size : size;
 }
 
-uint32_t narrow(float value, const Format& format, bool saturate) { return convert(value, format, saturate, 0, false); }
+uint32_t narrow(float value, const Format& format, bool saturate) {
+  return convert(value, format, saturate, 0, false);
+}
 
 uint32_t narrow_stochastic(float value, const Format& format, bool saturate, uint32_t noise) {
   return convert(value, format, saturate, noise, true);

@@ -17,14 +17,20 @@ std::string name_of(const RegisterSpan& s, int n) {
 
 bool counts_vector_memory(const Definition& d, const Instruction& i) {
   switch (d.kind) {
-    case Class::load: case Class::store: case Class::atomic: case Class::load_to_lds: return true;
+    case Class::load:
+    case Class::store:
+    case Class::atomic:
+    case Class::load_to_lds: return true;
     default: return i.has(kLds);
   }
 }
 
 bool counts_local(const Definition& d) {
   switch (d.kind) {
-    case Class::lds_read: case Class::lds_write: case Class::lds_atomic: case Class::lds_permute:
+    case Class::lds_read:
+    case Class::lds_write:
+    case Class::lds_atomic:
+    case Class::lds_permute:
     case Class::scalar_memory: return true;
     default: return d.name.rfind("flat_", 0) == 0;
   }
@@ -33,7 +39,10 @@ bool counts_local(const Definition& d) {
 }  // namespace
 
 Checker::Checker(const Program& program, int waves, size_t lds_bytes, bool hazards)
-    : program_(program), check_hazards_(hazards), waves_(static_cast<size_t>(waves)), lds_owner_((lds_bytes + 3) / 4) {
+    : program_(program),
+      check_hazards_(hazards),
+      waves_(static_cast<size_t>(waves)),
+      lds_owner_((lds_bytes + 3) / 4) {
   restart();
 }
 
@@ -53,7 +62,8 @@ void Checker::restart() {
 void Checker::unfinished(Wave& w, const std::string& what, uint32_t owner) {
   w.pc = std::max(w.pc, 1u);
   fault(w, what + ", which '" + program_.listing[owner - 1].text + "' at " +
-               hex(program_.listing[owner - 1].address) + " has not finished loading: an s_waitcnt is missing");
+               hex(program_.listing[owner - 1].address) +
+               " has not finished loading: an s_waitcnt is missing");
 }
 
 void Checker::before(Wave& w, uint32_t index) {
@@ -89,7 +99,8 @@ void Checker::check_registers(Wave& w, WaveState& s, uint32_t index) {
       if (!by) continue;
       // Loads of one counter come back in order: the later one wins.
       const Instruction& loader = program_.code[by - 1];
-      const bool same_queue = ordered_load && counts_local(*loader.definition) == counts_local(*i.definition) &&
+      const bool same_queue = ordered_load &&
+                              counts_local(*loader.definition) == counts_local(*i.definition) &&
                               loader.definition->kind != Class::scalar_memory;
       if (!same_queue) unfinished(w, "overwrites " + name_of(e.written[n], k), by);
     }
@@ -138,7 +149,9 @@ void Checker::touch_lds(Wave& w, const uint32_t* at, uint64_t lanes, int bytes, 
     const size_t first = at[l] / 4, last = (at[l] + static_cast<uint32_t>(bytes) - 1) / 4;
     for (size_t word = first; word <= last && word < lds_owner_.size(); ++word)
       if (lds_owner_[word])
-        unfinished(w, std::string("lane ") + std::to_string(l) + (read ? " reads" : " writes") + " LDS at " + hex(at[l]),
+        unfinished(w,
+                   std::string("lane ") + std::to_string(l) + (read ? " reads" : " writes") + " LDS at " +
+                       hex(at[l]),
                    lds_owner_[word]);
   }
 }

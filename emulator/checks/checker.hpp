@@ -1,5 +1,5 @@
-// Watches the waves of a workgroup for what hardware hides: results used before they have arrived, and missing
-// wait states.
+// Watches the waves of a workgroup for what hardware hides: results used before they have arrived, and
+// missing wait states.
 #pragma once
 #include <cstdint>
 #include <deque>

@@ -13,7 +13,8 @@ bool is_matrix(const Definition& d) { return d.kind == Class::matrix; }
 bool is_valu(const Definition& d) { return starts(d.name, "v_") && !is_matrix(d) && d.kind != Class::nop; }
 bool is_salu(const Definition& d) { return d.kind == Class::scalar; }
 bool is_vector_memory(const Definition& d) {
-  return d.kind == Class::load || d.kind == Class::store || d.kind == Class::atomic || d.kind == Class::load_to_lds;
+  return d.kind == Class::load || d.kind == Class::store || d.kind == Class::atomic ||
+         d.kind == Class::load_to_lds;
 }
 bool is_local_memory(const Definition& d) {
   return d.kind == Class::lds_read || d.kind == Class::lds_write || d.kind == Class::lds_atomic ||
@@ -23,7 +24,8 @@ bool is_local_memory(const Definition& d) {
 bool is_single_matrix(const Definition& d) { return d.name.ends_with("f32") && !d.name.ends_with("xf32"); }
 bool is_double_matrix(const Definition& d) { return d.name.ends_with("f64"); }
 
-// The data operand of a store of more than 64 bits, -1: none. A buffer store with a scalar offset needs no wait.
+// The data operand of a store of more than 64 bits, -1: none. A buffer store with a scalar offset needs no
+// wait.
 int wide_store_data(const Instruction& i) {
   const Definition& d = *i.definition;
   if (d.kind != Class::store || (!d.name.ends_with("x3") && !d.name.ends_with("x4"))) return -1;
@@ -35,7 +37,8 @@ int wide_store_data(const Instruction& i) {
 bool moves_result(const Instruction& i) {
   if (i.sdwa.used && i.sdwa.destination != 6) return true;
   const int sources = i.operands - i.definition->destinations;
-  return i.definition->kind != Class::packed && !i.modifiers.has_op_sel_hi && i.modifiers.op_sel >> sources & 1;
+  return i.definition->kind != Class::packed && !i.modifiers.has_op_sel_hi &&
+         i.modifiers.op_sel >> sources & 1;
 }
 
 }  // namespace
@@ -65,8 +68,10 @@ void Hazards::restart(Arch arch) {
 void Hazards::before(Wave& w, const Program& p, uint32_t index) {
   ++now_;
   const Instruction& i = p.code[index];
-  if (is_matrix(*i.definition)) check_matrix(w, p, index);
-  else check(w, p, index);
+  if (is_matrix(*i.definition))
+    check_matrix(w, p, index);
+  else
+    check(w, p, index);
   note(p, index);
   if (i.definition->name == "s_nop") now_ += i.immediate & 15;
 }
@@ -90,8 +95,11 @@ void Hazards::check(Wave& w, const Program& p, uint32_t index) const {
     const RegisterSpan& s = e.read[n];
     for (int k = s.first; k < s.first + s.count; ++k) {
       if (s.scalar) {
-        if (vmem) need.wait(scalar_[k].valu, 5, "a vector memory instruction reads an SGPR that a vector instruction wrote");
-        if (lane_access) need.wait(scalar_[k].valu, 4, "the lane is chosen by an SGPR that a vector instruction wrote");
+        if (vmem)
+          need.wait(scalar_[k].valu, 5,
+                    "a vector memory instruction reads an SGPR that a vector instruction wrote");
+        if (lane_access)
+          need.wait(scalar_[k].valu, 4, "the lane is chosen by an SGPR that a vector instruction wrote");
         if (k >= kVcc && k < kVcc + 2 && starts(d.name, "v_div_fmas"))
           need.wait(scalar_[k].valu, 4, "v_div_fmas reads VCC that a vector instruction wrote");
         if (newer && valu && !lane_access && s.count == 1)
@@ -137,9 +145,12 @@ void Hazards::check_matrix(Wave& w, const Program& p, uint32_t index) const {
       if (r.matrix_is_double) continue;
       if (n == 3) {
         if (r.matrix_first == o.index) continue;  // the same accumulators follow one another freely
-        if (arch_ == Arch::gfx90a) need.wait(r.matrix, r.passes, what, k);
-        else if (r.matrix_is_single) need.wait(r.matrix, single ? r.passes : 0, what, k);
-        else need.wait(r.matrix, r.passes + 1 + more, what, k);
+        if (arch_ == Arch::gfx90a)
+          need.wait(r.matrix, r.passes, what, k);
+        else if (r.matrix_is_single)
+          need.wait(r.matrix, single ? r.passes : 0, what, k);
+        else
+          need.wait(r.matrix, r.passes + 1 + more, what, k);
       } else if (arch_ != Arch::gfx90a && r.matrix_is_single) {
         need.wait(r.matrix, r.passes + 2, what, k);
       } else {

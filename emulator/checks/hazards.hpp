@@ -1,4 +1,5 @@
-// Wait states that the hardware does not insert: documented pairs of instructions that need others between them.
+// Wait states that the hardware does not insert: documented pairs of instructions that need others between
+// them.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -22,13 +23,13 @@ class Hazards {
   static constexpr Time kLongAgo = -1000;
 
   struct VectorRegister {
-    Time valu = kLongAgo;      // written by a vector instruction
-    Time trans = kLongAgo;     // by a transcendental one
-    Time shifted = kLongAgo;   // by one that moves its result's bits (op_sel, SDWA)
-    Time matrix = kLongAgo;    // by a matrix instruction
-    Time wide_store = kLongAgo;   // read by a store of more than 64 bits
-    Time matrix_input = kLongAgo; // read as a matrix accumulator
-    uint16_t matrix_first = 0;    // where that matrix instruction's result begins
+    Time valu = kLongAgo;          // written by a vector instruction
+    Time trans = kLongAgo;         // by a transcendental one
+    Time shifted = kLongAgo;       // by one that moves its result's bits (op_sel, SDWA)
+    Time matrix = kLongAgo;        // by a matrix instruction
+    Time wide_store = kLongAgo;    // read by a store of more than 64 bits
+    Time matrix_input = kLongAgo;  // read as a matrix accumulator
+    uint16_t matrix_first = 0;     // where that matrix instruction's result begins
     uint8_t passes = 0, input_passes = 0;
     bool matrix_is_single = false, matrix_is_double = false;
   };

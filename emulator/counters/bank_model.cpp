@@ -17,8 +17,8 @@ constexpr uint64_t kHalves[] = {lanes(0, 31), lanes(32, 63)};
 constexpr uint64_t kQuarters[] = {lanes(0, 15), lanes(16, 31), lanes(32, 47), lanes(48, 63)};
 constexpr uint64_t kEighths[] = {lanes(0, 7),   lanes(8, 15),  lanes(16, 23), lanes(24, 31),
                                  lanes(32, 39), lanes(40, 47), lanes(48, 55), lanes(56, 63)};
-constexpr uint64_t kWide[] = {lanes(0, 3) | lanes(20, 23), lanes(4, 7) | lanes(16, 19), lanes(8, 11) | lanes(28, 31),
-                              lanes(12, 15) | lanes(24, 27)};
+constexpr uint64_t kWide[] = {lanes(0, 3) | lanes(20, 23), lanes(4, 7) | lanes(16, 19),
+                              lanes(8, 11) | lanes(28, 31), lanes(12, 15) | lanes(24, 27)};
 constexpr uint64_t kWideReads[] = {kWide[0],        kWide[1],        kWide[2],        kWide[3],
                                    upper(kWide[0]), upper(kWide[1]), upper(kWide[2]), upper(kWide[3])};
 constexpr uint64_t kWide950[] = {lanes(0, 3) | lanes(12, 15) | lanes(20, 27),

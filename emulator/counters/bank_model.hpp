@@ -1,4 +1,5 @@
-// How many clocks an LDS access of a wave takes: lanes in sets, banks of four bytes, one word a bank and clock.
+// How many clocks an LDS access of a wave takes: lanes in sets, banks of four bytes, one word a bank and
+// clock.
 #pragma once
 #include <cstdint>
 

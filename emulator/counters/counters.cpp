@@ -29,12 +29,16 @@ void add_instruction(Totals& t, const KernelCounts& c, uint32_t index) {
   t.by_class[static_cast<int>(kind)] += times;
   switch (kind) {
     case Class::matrix: t.matrix_clocks += times * matrix_clocks(i); break;
-    case Class::transcendental: t.transcendental_clocks += times * transcendental_clocks(c.program->arch); break;
-    case Class::vector: case Class::packed: case Class::conversion: case Class::accumulator_move:
-      t.vector_clocks += times * i.definition->clocks;
+    case Class::transcendental:
+      t.transcendental_clocks += times * transcendental_clocks(c.program->arch);
       break;
+    case Class::vector:
+    case Class::packed:
+    case Class::conversion:
+    case Class::accumulator_move: t.vector_clocks += times * i.definition->clocks; break;
     case Class::barrier: t.barriers += times; break;
-    case Class::scalar: case Class::branch: t.scalar_instructions += times; break;
+    case Class::scalar:
+    case Class::branch: t.scalar_instructions += times; break;
     default: break;
   }
   if (!c.memory.empty()) t.memory += c.memory[index];
@@ -87,7 +91,8 @@ void KernelCounts::add(const KernelCounts& o) {
     return;
   }
   for (size_t n = 0; n < executed.size(); ++n) executed[n] += o.executed[n], jumped[n] += o.jumped[n];
-  if (memory.empty()) memory = o.memory;
+  if (memory.empty())
+    memory = o.memory;
   else
     for (size_t n = 0; n < o.memory.size(); ++n) memory[n] += o.memory[n];
   waves += o.waves;
@@ -128,21 +133,21 @@ std::string report(const KernelCounts& c) {
                      std::to_string(c.launches) + " launches, " + std::to_string(c.groups) + " workgroups, " +
                      std::to_string(c.waves) + " waves\n" + lines(totals(c), "  ");
   for (const LoopCounts& l : loops(c))
-    text += "  loop at " + hex(l.address) + " depth " + std::to_string(l.depth) + ", " + std::to_string(l.iterations) +
-            " iterations of waves\n" + lines(l.totals, "    ");
+    text += "  loop at " + hex(l.address) + " depth " + std::to_string(l.depth) + ", " +
+            std::to_string(l.iterations) + " iterations of waves\n" + lines(l.totals, "    ");
   return text;
 }
 
 std::string report_json(const KernelCounts& c) {
   std::string text = "{\"kernel\":\"" + c.program->kernel.name + "\",\"arch\":\"" +
                      generation(c.program->arch).name + "\",\"launches\":" + std::to_string(c.launches) +
-                     ",\"groups\":" + std::to_string(c.groups) + ",\"waves\":" + std::to_string(c.waves) + "," +
-                     json_fields(totals(c)) + ",\"loops\":[";
+                     ",\"groups\":" + std::to_string(c.groups) + ",\"waves\":" + std::to_string(c.waves) +
+                     "," + json_fields(totals(c)) + ",\"loops\":[";
   const std::vector<LoopCounts> all = loops(c);
   for (size_t n = 0; n < all.size(); ++n)
     text += (n ? "," : "") + ("{\"address\":" + std::to_string(all[n].address)) +
-            ",\"depth\":" + std::to_string(all[n].depth) + ",\"iterations\":" + std::to_string(all[n].iterations) + "," +
-            json_fields(all[n].totals) + "}";
+            ",\"depth\":" + std::to_string(all[n].depth) +
+            ",\"iterations\":" + std::to_string(all[n].iterations) + "," + json_fields(all[n].totals) + "}";
   return text + "]}";
 }
 

@@ -1,8 +1,8 @@
 // What a kernel executed, in all and for each of its loops.
 #pragma once
 #include <array>
-#include <memory>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -16,8 +16,8 @@ namespace cdna {
 struct KernelCounts {
   std::shared_ptr<const Program> program;
   std::vector<uint64_t> executed;
-  std::vector<uint64_t> jumped;      // branches taken
-  std::vector<MemoryUse> memory;     // empty: not counted
+  std::vector<uint64_t> jumped;   // branches taken
+  std::vector<MemoryUse> memory;  // empty: not counted
   uint64_t waves = 0, groups = 0, launches = 0;
 
   void add(const KernelCounts& other);

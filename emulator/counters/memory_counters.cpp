@@ -24,7 +24,8 @@ MemoryUse& MemoryUse::operator+=(const MemoryUse& o) {
   return *this;
 }
 
-void MemoryCounters::global(const Wave& w, const Instruction&, const uint64_t* at, uint64_t lanes, int bytes) {
+void MemoryCounters::global(const Wave& w, const Instruction&, const uint64_t* at, uint64_t lanes,
+                            int bytes) {
   MemoryUse& u = use[w.pc - 1];
   u.global_bytes += static_cast<uint64_t>(std::popcount(lanes)) * static_cast<uint64_t>(bytes);
   const uint64_t line = line_bytes(w.arch);

@@ -7,10 +7,27 @@
 namespace cdna {
 
 const char* class_name(Class c) {
-  static constexpr const char* kNames[kClasses] = {
-      "scalar",   "scalar_memory", "vector",     "transcendental", "packed", "conversion", "accumulator_move",
-      "matrix",   "lds_read",      "lds_write",  "lds_atomic",     "lds_permute", "load",  "store",
-      "atomic",   "load_to_lds",   "barrier",    "wait",           "nop",    "branch",     "other"};
+  static constexpr const char* kNames[kClasses] = {"scalar",
+                                                   "scalar_memory",
+                                                   "vector",
+                                                   "transcendental",
+                                                   "packed",
+                                                   "conversion",
+                                                   "accumulator_move",
+                                                   "matrix",
+                                                   "lds_read",
+                                                   "lds_write",
+                                                   "lds_atomic",
+                                                   "lds_permute",
+                                                   "load",
+                                                   "store",
+                                                   "atomic",
+                                                   "load_to_lds",
+                                                   "barrier",
+                                                   "wait",
+                                                   "nop",
+                                                   "branch",
+                                                   "other"};
   return kNames[static_cast<int>(c)];
 }
 

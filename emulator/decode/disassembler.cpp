@@ -8,14 +8,17 @@ namespace cdna {
 namespace {
 
 // Newest first: gfx950 is known from 20 on.
-constexpr const char* kLibraries[] = {"libLLVM.so.22.1", "libLLVM-22.so", "libLLVM.so.22", "libLLVM.so.21.1",
-                                      "libLLVM.so.20.1", "libLLVM.so.19.1", "libLLVM-19.so"};
+constexpr const char* kLibraries[] = {"libLLVM.so.22.1", "libLLVM-22.so",   "libLLVM.so.22",
+                                      "libLLVM.so.21.1", "libLLVM.so.20.1", "libLLVM.so.19.1",
+                                      "libLLVM-19.so"};
 constexpr const char* kTriple = "amdgcn-amd-amdhsa";
 
 struct Library {
-  void* (*create)(const char* triple, const char* cpu, void* info, int tag, void* operand, void* symbol) = nullptr;
+  void* (*create)(const char* triple, const char* cpu, void* info, int tag, void* operand,
+                  void* symbol) = nullptr;
   void (*dispose)(void*) = nullptr;
-  size_t (*decode)(void*, const uint8_t*, uint64_t bytes, uint64_t address, char* text, size_t room) = nullptr;
+  size_t (*decode)(void*, const uint8_t*, uint64_t bytes, uint64_t address, char* text,
+                   size_t room) = nullptr;
   std::string failure;
 };
 

@@ -14,12 +14,16 @@ class Builder {
     if (o.is_vector() || o.is_scalar()) add(effects.written, effects.writes, span(o));
   }
   void read_scalar(uint16_t first, uint8_t count) { add(effects.read, effects.reads, {first, count, true}); }
-  void write_scalar(uint16_t first, uint8_t count) { add(effects.written, effects.writes, {first, count, true}); }
+  void write_scalar(uint16_t first, uint8_t count) {
+    add(effects.written, effects.writes, {first, count, true});
+  }
 
   Effects effects;
 
  private:
-  static RegisterSpan span(const Operand& o) { return {o.index, static_cast<uint8_t>(o.count), o.is_scalar()}; }
+  static RegisterSpan span(const Operand& o) {
+    return {o.index, static_cast<uint8_t>(o.count), o.is_scalar()};
+  }
   template <size_t n>
   static void add(std::array<RegisterSpan, n>& spans, uint8_t& count, RegisterSpan s) {
     if (count < n) spans[count++] = s;

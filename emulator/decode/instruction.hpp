@@ -13,16 +13,22 @@ using Handler = void (*)(Wave&, const Instruction&);
 
 // Numbers of scalar registers, as the encoding counts them.
 enum ScalarRegister : uint16_t {
-  kFlatScratch = 102, kXnackMask = 104, kVcc = 106, kTrapTemp = 108, kM0 = 124, kExec = 126, kScalars = 128,
+  kFlatScratch = 102,
+  kXnackMask = 104,
+  kVcc = 106,
+  kTrapTemp = 108,
+  kM0 = 124,
+  kExec = 126,
+  kScalars = 128,
 };
 
 enum class OperandKind : uint8_t {
   none,
-  vector,    // a row of the register file; AGPRs come after the kernel's accum_offset
+  vector,  // a row of the register file; AGPRs come after the kernel's accum_offset
   scalar,
   constant,  // inline or literal, its bits as the instruction reads them
   off,
-  special,   // index is a Special
+  special,  // index is a Special
 };
 
 enum class Special : uint8_t { shared_base, shared_limit, private_base, private_limit, vccz, execz, scc };
@@ -32,17 +38,32 @@ struct Operand {
   bool negate = false, absolute = false, sign_extend = false;
   bool accumulator = false;  // an AGPR (its row is in index)
   bool real = false;         // a constant written as a floating-point number
+  bool literal = false;      // a constant that is a literal though it could be inline
   uint16_t index = 0;
-  uint16_t count = 1;        // registers
-  uint64_t value = 0;        // of a constant
+  uint16_t count = 1;  // registers
+  uint64_t value = 0;  // of a constant
 
   bool is_vector() const { return kind == OperandKind::vector; }
   bool is_scalar() const { return kind == OperandKind::scalar; }
   bool is_constant() const { return kind == OperandKind::constant; }
 };
 
-enum class Lane : uint8_t { none, quad_perm, row_shl, row_shr, row_ror, wave_shl, wave_rol, wave_shr, wave_ror,
-                            row_mirror, row_half_mirror, row_bcast15, row_bcast31, row_newbcast };
+enum class Lane : uint8_t {
+  none,
+  quad_perm,
+  row_shl,
+  row_shr,
+  row_ror,
+  wave_shl,
+  wave_rol,
+  wave_shr,
+  wave_ror,
+  row_mirror,
+  row_half_mirror,
+  row_bcast15,
+  row_bcast31,
+  row_newbcast
+};
 
 // Data-parallel primitives: which lane the first source comes from.
 struct Dpp {
@@ -60,7 +81,13 @@ struct Sdwa {
 };
 
 enum Flag : uint16_t {
-  kClamp = 1, kReturns = 2, kLds = 4, kOffsetVector = 8, kIndexVector = 16, kSystem = 32, kNonTemporal = 64,
+  kClamp = 1,
+  kReturns = 2,
+  kLds = 4,
+  kOffsetVector = 8,
+  kIndexVector = 16,
+  kSystem = 32,
+  kNonTemporal = 64,
   kGds = 128,
 };
 
@@ -83,9 +110,9 @@ struct Instruction {
   std::array<Operand, kMaxOperands> operand;
   uint8_t operands = 0;
   uint8_t bytes = 0;
-  uint16_t immediate = 0;   // the low 16 bits of the first word
-  uint32_t target = 0;      // of a branch: an index
-  int32_t inner = -1;       // DPP and SDWA wrap the plain instruction
+  uint16_t immediate = 0;  // the low 16 bits of the first word
+  uint32_t target = 0;     // of a branch: an index
+  int32_t inner = -1;      // DPP and SDWA wrap the plain instruction
   Modifiers modifiers;
   Dpp dpp;
   Sdwa sdwa;

@@ -23,8 +23,9 @@ uint64_t real_bits(double value, Type type) {
   switch (type) {
     case Type::half: return inverse ? 0x3118 : to_half(static_cast<float>(value));
     case Type::brain: return std::bit_cast<uint32_t>(static_cast<float>(value)) >> 16;
-    case Type::fp64: case Type::signed64: case Type::unsigned64:
-      return inverse ? 0x3fc45f306dc9c882ull : std::bit_cast<uint64_t>(value);
+    case Type::fp64:
+    case Type::signed64:
+    case Type::unsigned64: return inverse ? 0x3fc45f306dc9c882ull : std::bit_cast<uint64_t>(value);
     default: return inverse ? 0x3e22f983 : std::bit_cast<uint32_t>(static_cast<float>(value));
   }
 }
@@ -135,8 +136,9 @@ class Decoder {
 
   void decode_functions() {
     for (const Symbol& s : program_.object->symbols())
-      if (s.function && s.size && (s.address < program_.kernel.entry ||
-                                   s.address >= program_.kernel.entry + program_.kernel.code_bytes))
+      if (s.function && s.size &&
+          (s.address < program_.kernel.entry ||
+           s.address >= program_.kernel.entry + program_.kernel.code_bytes))
         decode_range({s.address, s.address + s.size});
   }
 
@@ -160,7 +162,8 @@ class Decoder {
   uint32_t find(uint64_t address) const {
     const auto at = std::lower_bound(program_.listing.begin(), program_.listing.end(), address,
                                      [](const Listing& l, uint64_t a) { return l.address < a; });
-    if (at == program_.listing.end() || at->address != address) return static_cast<uint32_t>(program_.code.size());
+    if (at == program_.listing.end() || at->address != address)
+      return static_cast<uint32_t>(program_.code.size());
     return static_cast<uint32_t>(at - program_.listing.begin());
   }
 
@@ -202,7 +205,8 @@ class Decoder {
       if (!entry.first++) entry.second = n;
     }
     if (unknown.empty()) return;
-    std::string sentence = "kernel " + program_.kernel.name + " uses instructions that are not implemented on " +
+    std::string sentence = "kernel " + program_.kernel.name +
+                           " uses instructions that are not implemented on " +
                            generation(program_.arch).name + ":";
     for (const auto& [name, use] : unknown)
       sentence += " " + name + " (" + std::to_string(use.first) + ", first at " +
@@ -228,7 +232,8 @@ uint32_t Program::index_of(uint64_t address) const {
   const uint64_t wanted = address - reinterpret_cast<uint64_t>(object->image());
   const auto at = std::lower_bound(listing.begin(), listing.end(), wanted,
                                    [](const Listing& l, uint64_t a) { return l.address < a; });
-  if (at == listing.end() || at->address != wanted) throw Fault("jump to " + hex(address) + ", where no code is");
+  if (at == listing.end() || at->address != wanted)
+    throw Fault("jump to " + hex(address) + ", where no code is");
   return static_cast<uint32_t>(at - listing.begin());
 }
 
@@ -245,9 +250,9 @@ std::shared_ptr<const Program> decode(std::shared_ptr<CodeObject> object, const 
   return program;
 }
 
-std::vector<std::pair<Instruction, std::string>> decode_plain(Arch arch, const uint8_t* code, size_t bytes) {
+std::vector<PlainInstruction> decode_plain(Arch arch, const uint8_t* code, size_t bytes) {
   const Disassembler disassembler(arch);
-  std::vector<std::pair<Instruction, std::string>> out;
+  std::vector<PlainInstruction> out;
   std::string text;
   for (size_t at = 0; at < bytes;) {
     const size_t used = disassembler.decode(text, code + at, bytes - at, at);
@@ -256,7 +261,7 @@ std::vector<std::pair<Instruction, std::string>> decode_plain(Arch arch, const u
     std::memcpy(&in.immediate, code + at, 2);
     std::string mnemonic;
     parse_text(in, mnemonic, text);
-    out.emplace_back(in, mnemonic);
+    out.push_back({in, mnemonic});
     at += used;
   }
   return out;

@@ -15,11 +15,11 @@ struct Program {
   std::shared_ptr<CodeObject> object;
   Kernel kernel;
   Arch arch = Arch::gfx942;
-  uint32_t entry = 0;               // index of the first instruction
-  std::vector<Instruction> code;    // ends with one that faults
-  std::vector<Listing> listing;     // beside code
-  std::vector<Effects> effects;     // beside code
-  std::vector<Instruction> inner;   // what DPP and SDWA wrap
+  uint32_t entry = 0;              // index of the first instruction
+  std::vector<Instruction> code;   // ends with one that faults
+  std::vector<Listing> listing;    // beside code
+  std::vector<Effects> effects;    // beside code
+  std::vector<Instruction> inner;  // what DPP and SDWA wrap
 
   // Index of the instruction at an address of this process; faults when there is none.
   uint32_t index_of(uint64_t address) const;
@@ -30,6 +30,10 @@ struct Program {
 std::shared_ptr<const Program> decode(std::shared_ptr<CodeObject> object, const Kernel& kernel);
 
 // A few instructions alone, for tests and tools: `code` holds machine code for `arch`.
-std::vector<std::pair<Instruction, std::string>> decode_plain(Arch arch, const uint8_t* code, size_t bytes);
+struct PlainInstruction {
+  Instruction instruction;
+  std::string mnemonic;
+};
+std::vector<PlainInstruction> decode_plain(Arch arch, const uint8_t* code, size_t bytes);
 
 }  // namespace cdna

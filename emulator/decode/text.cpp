@@ -49,9 +49,10 @@ struct Word {
   uint16_t flag;
 };
 // glc and sc0 are one bit of the encoding, slc/nt and scc/sc1 likewise, by architecture.
-constexpr Word kWords[] = {{"clamp", kClamp}, {"lds", kLds},     {"offen", kOffsetVector}, {"idxen", kIndexVector},
-                           {"glc", kReturns}, {"sc0", kReturns}, {"sc1", kSystem},         {"scc", kSystem},
-                           {"nt", kNonTemporal}, {"slc", kNonTemporal}, {"gds", kGds}};
+constexpr Word kWords[] = {{"clamp", kClamp},       {"lds", kLds},     {"offen", kOffsetVector},
+                           {"idxen", kIndexVector}, {"glc", kReturns}, {"sc0", kReturns},
+                           {"sc1", kSystem},        {"scc", kSystem},  {"nt", kNonTemporal},
+                           {"slc", kNonTemporal},   {"gds", kGds}};
 
 constexpr const char* kSelectors[] = {"BYTE_0", "BYTE_1", "BYTE_2", "BYTE_3", "WORD_0", "WORD_1", "DWORD"};
 constexpr const char* kUnused[] = {"UNUSED_PAD", "UNUSED_SEXT", "UNUSED_PRESERVE"};
@@ -128,7 +129,8 @@ bool parse_register(Operand& o, std::string_view token) {
     const std::string_view rest = token.substr(prefix.size());
     if (rest[0] != '[' && (rest[0] < '0' || rest[0] > '9')) continue;
     const size_t colon = rest.find(':');
-    const int64_t first = number(rest[0] == '[' ? rest.substr(1, colon == rest.npos ? rest.size() - 2 : colon - 1) : rest);
+    const int64_t first =
+        number(rest[0] == '[' ? rest.substr(1, colon == rest.npos ? rest.size() - 2 : colon - 1) : rest);
     const int64_t last = colon == rest.npos ? first : number(rest.substr(colon + 1, rest.size() - colon - 2));
     if (first < 0 || last < first || last >= p.limit) confused(token);
     o.kind = p.kind;
@@ -159,7 +161,7 @@ Operand parse_operand(std::string_view token, uint16_t immediate) {
   if (strip("neg(", ")")) o.negate = true;
   if (strip("|", "|")) o.absolute = true;
   if (strip("sext(", ")")) o.sign_extend = true;
-  if (strip("lit(", ")") || strip("lit64(", ")")) {}
+  o.literal = strip("lit(", ")") || strip("lit64(", ")");
   for (const Name& n : kNames)
     if (token == n.text) {
       o.kind = n.kind;
@@ -207,27 +209,48 @@ uint8_t output_factor(std::string_view key, std::string_view value) {
 
 bool parse_pair(Instruction& in, std::string_view key, std::string_view value) {
   Modifiers& m = in.modifiers;
-  if (key == "offset") m.offset = value[0] == 's' ? in.immediate : static_cast<int32_t>(number(value));
-  else if (key == "offset0") m.offset0 = static_cast<uint8_t>(number(value));
-  else if (key == "offset1") m.offset1 = static_cast<uint8_t>(number(value));
-  else if (key == "op_sel") m.op_sel = bits(value);
-  else if (key == "op_sel_hi") m.op_sel_hi = bits(value), m.has_op_sel_hi = true;
-  else if (key == "neg_lo") m.neg_lo = bits(value);
-  else if (key == "neg_hi") m.neg_hi = bits(value);
-  else if (key == "neg") m.blgp = bits(value);
-  else if (key == "cbsz") m.cbsz = static_cast<uint8_t>(number(value));
-  else if (key == "abid") m.abid = static_cast<uint8_t>(number(value));
-  else if (key == "blgp") m.blgp = static_cast<uint8_t>(number(value));
-  else if (key == "bitop3") m.bitop3 = static_cast<uint8_t>(number(value));
-  else if (key == "mul" || key == "div") m.omod = output_factor(key, value);
-  else if (key == "row_mask") in.dpp.row_mask = static_cast<uint8_t>(number(value));
-  else if (key == "bank_mask") in.dpp.bank_mask = static_cast<uint8_t>(number(value));
-  else if (key == "bound_ctrl") in.dpp.bound_control = true;
-  else if (key == "dst_sel") in.sdwa.used = true, in.sdwa.destination = one_of(kSelectors, value);
-  else if (key == "src0_sel") in.sdwa.used = true, in.sdwa.source[0] = one_of(kSelectors, value);
-  else if (key == "src1_sel") in.sdwa.used = true, in.sdwa.source[1] = one_of(kSelectors, value);
-  else if (key == "dst_unused") in.sdwa.unused = one_of(kUnused, value);
-  else return parse_lane(in.dpp, key, value);
+  if (key == "offset")
+    m.offset = value[0] == 's' ? in.immediate : static_cast<int32_t>(number(value));
+  else if (key == "offset0")
+    m.offset0 = static_cast<uint8_t>(number(value));
+  else if (key == "offset1")
+    m.offset1 = static_cast<uint8_t>(number(value));
+  else if (key == "op_sel")
+    m.op_sel = bits(value);
+  else if (key == "op_sel_hi")
+    m.op_sel_hi = bits(value), m.has_op_sel_hi = true;
+  else if (key == "neg_lo")
+    m.neg_lo = bits(value);
+  else if (key == "neg_hi")
+    m.neg_hi = bits(value);
+  else if (key == "neg")
+    m.blgp = bits(value);
+  else if (key == "cbsz")
+    m.cbsz = static_cast<uint8_t>(number(value));
+  else if (key == "abid")
+    m.abid = static_cast<uint8_t>(number(value));
+  else if (key == "blgp")
+    m.blgp = static_cast<uint8_t>(number(value));
+  else if (key == "bitop3")
+    m.bitop3 = static_cast<uint8_t>(number(value));
+  else if (key == "mul" || key == "div")
+    m.omod = output_factor(key, value);
+  else if (key == "row_mask")
+    in.dpp.row_mask = static_cast<uint8_t>(number(value));
+  else if (key == "bank_mask")
+    in.dpp.bank_mask = static_cast<uint8_t>(number(value));
+  else if (key == "bound_ctrl")
+    in.dpp.bound_control = true;
+  else if (key == "dst_sel")
+    in.sdwa.used = true, in.sdwa.destination = one_of(kSelectors, value);
+  else if (key == "src0_sel")
+    in.sdwa.used = true, in.sdwa.source[0] = one_of(kSelectors, value);
+  else if (key == "src1_sel")
+    in.sdwa.used = true, in.sdwa.source[1] = one_of(kSelectors, value);
+  else if (key == "dst_unused")
+    in.sdwa.unused = one_of(kUnused, value);
+  else
+    return parse_lane(in.dpp, key, value);
   return true;
 }
 
@@ -287,6 +310,7 @@ std::string print_operand(const Operand& o) {
         text = range("ttmp", o.index - kTrapTemp, o.count);
       if (text.empty()) text = range("s", o.index, o.count);
   }
+  if (o.literal) text = "lit(" + text + ")";
   if (o.sign_extend) text = "sext(" + text + ")";
   if (o.absolute) text = "|" + text + "|";
   if (o.negate) text = (o.is_constant() ? "neg(" : "-") + text + (o.is_constant() ? ")" : "");
@@ -331,7 +355,9 @@ std::string print_text(const Instruction& in, std::string_view mnemonic, Arch ar
   if (m.offset0) number_pair("offset0", m.offset0);
   if (m.offset1) number_pair("offset1", m.offset1);
   const int sources = in.operands - 1;
-  if (m.op_sel) text += print_bits("op_sel", m.op_sel, m.has_op_sel_hi || m.op_sel >> sources == 0 ? sources : sources + 1);
+  if (m.op_sel)
+    text +=
+        print_bits("op_sel", m.op_sel, m.has_op_sel_hi || m.op_sel >> sources == 0 ? sources : sources + 1);
   if (m.has_op_sel_hi) text += print_bits("op_sel_hi", m.op_sel_hi, sources);
   if (m.neg_lo) text += print_bits("neg_lo", m.neg_lo, sources);
   if (m.neg_hi) text += print_bits("neg_hi", m.neg_hi, sources);
@@ -353,7 +379,8 @@ std::string print_text(const Instruction& in, std::string_view mnemonic, Arch ar
   }
   if (in.sdwa.used) {
     if (mnemonic.substr(0, 5) != "v_cmp")
-      text += std::string(" dst_sel:") + kSelectors[in.sdwa.destination] + " dst_unused:" + kUnused[in.sdwa.unused];
+      text += std::string(" dst_sel:") + kSelectors[in.sdwa.destination] +
+              " dst_unused:" + kUnused[in.sdwa.unused];
     text += std::string(" src0_sel:") + kSelectors[in.sdwa.source[0]];
     if (sources > 1 && mnemonic.find("_cvt_") == mnemonic.npos)
       text += std::string(" src1_sel:") + kSelectors[in.sdwa.source[1]];

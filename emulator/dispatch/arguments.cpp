@@ -15,7 +15,8 @@ uint64_t hidden_value(const std::string& kind, const Grid& g) {
   const auto axis = [&kind]() { return kind.back() - 'x'; };
   if (kind.rfind("hidden_block_count_", 0) == 0) return g.groups[axis()];
   if (kind.rfind("hidden_group_size_", 0) == 0) return g.threads[axis()];
-  if (kind == "hidden_grid_dims") return g.groups[2] * g.threads[2] > 1 ? 3 : g.groups[1] * g.threads[1] > 1 ? 2 : 1;
+  if (kind == "hidden_grid_dims")
+    return g.groups[2] * g.threads[2] > 1 ? 3 : g.groups[1] * g.threads[1] > 1 ? 2 : 1;
   if (kind == "hidden_dynamic_lds_size") return g.dynamic_lds;
   if (kind == "hidden_private_base") return kPrivateBase >> 32;
   if (kind == "hidden_shared_base") return kSharedBase >> 32;
@@ -44,7 +45,8 @@ std::vector<uint8_t> pack_arguments(const Kernel& k, void** each) {
   size_t n = 0;
   for (const Argument& a : k.notes.arguments) {
     if (a.hidden()) continue;
-    if (!each || !each[n]) throw Error("argument " + std::to_string(n) + " of kernel " + k.name + " is missing");
+    if (!each || !each[n])
+      throw Error("argument " + std::to_string(n) + " of kernel " + k.name + " is missing");
     if (a.offset + a.size > block.size()) throw Error("the metadata of kernel " + k.name + " is malformed");
     std::memcpy(block.data() + a.offset, each[n++], a.size);
   }

@@ -38,8 +38,12 @@ uint64_t GroupRunner::scratch_bytes(const Program& p) {
 }
 
 GroupRunner::GroupRunner(const Launch& launch, std::shared_ptr<const Regions> regions, uint8_t* scratch)
-    : launch_(launch), program_(*launch.program), scratch_(scratch), waves_(make_waves(waves_of(launch.grid))),
-      wave_count_(waves_of(launch.grid)), steps_(static_cast<size_t>(wave_count_)),
+    : launch_(launch),
+      program_(*launch.program),
+      scratch_(scratch),
+      waves_(make_waves(waves_of(launch.grid))),
+      wave_count_(waves_of(launch.grid)),
+      steps_(static_cast<size_t>(wave_count_)),
       barriers_(static_cast<size_t>(wave_count_)) {
   const size_t lds = program_.kernel.descriptor.lds_bytes + launch.grid.dynamic_lds;
   group_.lds.resize(lds);
@@ -78,7 +82,8 @@ void GroupRunner::start(const std::array<uint32_t, 3>& id) {
     w.arch = program_.arch;
     w.pc = program_.entry;
     const KernelDescriptor& d = program_.kernel.descriptor;
-    w.mode = d.float_mode() | static_cast<uint32_t>(d.dx10_clamp()) << 8 | static_cast<uint32_t>(d.ieee_mode()) << 9;
+    w.mode = d.float_mode() | static_cast<uint32_t>(d.dx10_clamp()) << 8 |
+             static_cast<uint32_t>(d.ieee_mode()) << 9;
     w.index = n;
     w.group = &group_;
     w.program = &program_;
@@ -114,7 +119,8 @@ void GroupRunner::start_scalars(Wave& w, const std::array<uint32_t, 3>& id) cons
   pair(KernelDescriptor::kernarg_pointer, arguments);
   pair(KernelDescriptor::dispatch_id, 0);
   pair(KernelDescriptor::flat_scratch_init, w.scratch);
-  if (d.properties & KernelDescriptor::private_segment_size) w.s[at++] = static_cast<uint32_t>(w.scratch_bytes);
+  if (d.properties & KernelDescriptor::private_segment_size)
+    w.s[at++] = static_cast<uint32_t>(w.scratch_bytes);
   for (uint32_t n = 0; n < d.preload_dwords() && at < 16; ++n, ++at)
     std::memcpy(&w.s[at], launch_.arguments.data() + 4 * (d.preload_offset() + n), 4);
   at = static_cast<int>(d.user_sgprs());
@@ -124,7 +130,8 @@ void GroupRunner::start_scalars(Wave& w, const std::array<uint32_t, 3>& id) cons
   const bool architected = program_.arch != Arch::gfx90a;
   if (!architected && d.scratch_enabled()) w.s[at++] = 0;  // the resource above is the wave's own already
   if (architected) w.set_pair(kFlatScratch, w.scratch);
-  for (int axis = 0; axis < 3; ++axis) w.s[kTrapTemp + 8 + axis] = launch_.grid.groups[static_cast<size_t>(axis)];
+  for (int axis = 0; axis < 3; ++axis)
+    w.s[kTrapTemp + 8 + axis] = launch_.grid.groups[static_cast<size_t>(axis)];
   w.s[kTrapTemp + 11] = static_cast<uint32_t>(w.index);
 }
 
@@ -147,7 +154,8 @@ void GroupRunner::take_turns(uint64_t order) {
   for (;;) {
     bool ran = false;
     for (int n = 0; n < wave_count_; ++n) {
-      const int forward = s.random ? static_cast<int>(next_random(random) % static_cast<uint64_t>(wave_count_)) : n;
+      const int forward =
+          s.random ? static_cast<int>(next_random(random) % static_cast<uint64_t>(wave_count_)) : n;
       Wave& w = waves_[static_cast<size_t>(s.backward ? wave_count_ - 1 - forward : forward)];
       if (w.state != State::running) continue;
       ran = true;

@@ -18,10 +18,12 @@ void check(const Launch& l) {
   const Kernel& k = l.program->kernel;
   uint64_t threads = 1;
   for (int axis = 0; axis < 3; ++axis) {
-    if (!l.grid.threads[static_cast<size_t>(axis)]) throw Error("the workgroup of " + k.name + " has no threads");
+    if (!l.grid.threads[static_cast<size_t>(axis)])
+      throw Error("the workgroup of " + k.name + " has no threads");
     threads *= l.grid.threads[static_cast<size_t>(axis)];
   }
-  const uint64_t most = k.notes.max_workgroup > 0 ? static_cast<uint64_t>(k.notes.max_workgroup) : kMostThreads;
+  const uint64_t most =
+      k.notes.max_workgroup > 0 ? static_cast<uint64_t>(k.notes.max_workgroup) : kMostThreads;
   if (threads > most)
     throw Error("kernel " + k.name + " takes at most " + std::to_string(most) + " threads a workgroup, not " +
                 std::to_string(threads));
@@ -41,7 +43,9 @@ std::array<uint32_t, 3> group_id(const Grid& g, uint64_t n) {
 class Workers {
  public:
   Workers(const Launch& launch, uint64_t groups, int threads)
-      : launch_(launch), groups_(groups), threads_(threads),
+      : launch_(launch),
+        groups_(groups),
+        threads_(threads),
         scratch_part_(GroupRunner::scratch_bytes(*launch.program) * kLanes *
                       static_cast<uint64_t>(GroupRunner::waves_of(launch.grid))),
         scratch_(scratch_part_ * static_cast<uint64_t>(threads) + 64) {
@@ -72,7 +76,8 @@ class Workers {
   void work(int thread) {
     const FloatGuard guard;
     try {
-      GroupRunner runner(launch_, regions_, aligned_scratch() + scratch_part_ * static_cast<uint64_t>(thread));
+      GroupRunner runner(launch_, regions_,
+                         aligned_scratch() + scratch_part_ * static_cast<uint64_t>(thread));
       for (uint64_t n; !stop_ && (n = next_++) < groups_;)
         runner.run(group_id(launch_.grid, launch_.settings.groups_backward ? groups_ - 1 - n : n), n);
       const std::lock_guard lock(mutex_);

@@ -21,14 +21,14 @@ struct Schedule {
 
 struct Settings {
   Schedule schedule;
-  bool late = false;             // results wait for the s_waitcnt that covers them
-  bool groups_backward = false;  // the last workgroup first
-  bool checks = false;           // use before s_waitcnt, barrier mismatch
-  bool hazards = false;          // wait states; needs checks
-  bool count_memory = false;     // LDS clocks, global transactions
-  bool exact = false;            // MFMA as the hardware rounds
-  uint32_t poison = kPoison;     // what registers and LDS hold at first
-  int threads = 0;               // host threads; 0: one a processor
+  bool late = false;                 // results wait for the s_waitcnt that covers them
+  bool groups_backward = false;      // the last workgroup first
+  bool checks = false;               // use before s_waitcnt, barrier mismatch
+  bool hazards = false;              // wait states; needs checks
+  bool count_memory = false;         // LDS clocks, global transactions
+  bool exact = false;                // MFMA as the hardware rounds
+  uint32_t poison = kPoison;         // what registers and LDS hold at first
+  int threads = 0;                   // host threads; 0: one a processor
   uint64_t wave_limit = 1ull << 36;  // instructions of one wave, after which it is taken to hang
 };
 

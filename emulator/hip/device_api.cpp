@@ -39,7 +39,8 @@ constexpr Names kNames[] = {
     {kPeerAccessNotEnabled, "hipErrorPeerAccessNotEnabled", "peer access has not been enabled"},
     {kLaunchFailure, "hipErrorLaunchFailure", "unspecified launch failure"},
     {kNotSupported, "hipErrorNotSupported", "operation not supported"},
-    {kCaptureUnsupported, "hipErrorStreamCaptureUnsupported", "operation not permitted when stream is capturing"},
+    {kCaptureUnsupported, "hipErrorStreamCaptureUnsupported",
+     "operation not permitted when stream is capturing"},
     {kCaptureInvalidated, "hipErrorStreamCaptureInvalidated",
      "operation failed due to a previous error during capture"},
     {kUnknown, "hipErrorUnknown", "unknown error"},
@@ -82,27 +83,42 @@ int attribute(int which, const DeviceProperties& p, bool& known) {
   switch (which) {
     case kEcc: return p.ecc;
     case kClockRate: return p.clock_khz;
-    case kConcurrentKernels: case kUnifiedAddressing: case kMemoryPools: return 1;
-    case kCooperativeLaunch: case kIntegrated: case kManagedMemory: case kStreamPriorities: return 0;
+    case kConcurrentKernels:
+    case kUnifiedAddressing:
+    case kMemoryPools: return 1;
+    case kCooperativeLaunch:
+    case kIntegrated:
+    case kManagedMemory:
+    case kStreamPriorities: return 0;
     case kL2Bytes: return p.l2_bytes;
     case kMajor: return p.major;
     case kMinor: return p.minor;
     case kBlocksPerUnit: return p.blocks_per_unit;
-    case kBlockX: case kBlockY: case kBlockZ: case kThreadsPerBlock: return kThreads;
+    case kBlockX:
+    case kBlockY:
+    case kBlockZ:
+    case kThreadsPerBlock: return kThreads;
     case kGridX: return kGrid[0];
     case kGridY: return kGrid[1];
     case kGridZ: return kGrid[2];
     case kThreadsPerUnit: return p.threads_per_unit;
     case kMemoryBus: return p.memory_bus_bits;
     case kMemoryClock: return p.memory_clock_khz;
-    case kUnits: case kPhysicalUnits: return p.compute_units;
+    case kUnits:
+    case kPhysicalUnits: return p.compute_units;
     case kPciBus: return p.pci_bus;
-    case kPciDevice: case kPciDomain: case kRevision: return 0;
-    case kRegistersPerBlock: case kRegistersPerUnit: return kRegisterWords;
-    case kLdsPerBlock: case kLdsPerBlockOptin: case kLdsPerUnit: case kMostLdsPerUnit:
-      return static_cast<int>(p.lds_per_block);
+    case kPciDevice:
+    case kPciDomain:
+    case kRevision: return 0;
+    case kRegistersPerBlock:
+    case kRegistersPerUnit: return kRegisterWords;
+    case kLdsPerBlock:
+    case kLdsPerBlockOptin:
+    case kLdsPerUnit:
+    case kMostLdsPerUnit: return static_cast<int>(p.lds_per_block);
     case kWaveSize: return kLanes;
-    case kClockInstruction: case kWallClock: return p.clock_instruction_khz;
+    case kClockInstruction:
+    case kWallClock: return p.clock_instruction_khz;
     default: known = false; return 0;
   }
 }
@@ -207,4 +223,6 @@ HIP_ENTRY hipGetLastError() {
 HIP_ENTRY hipPeekAtLastError() { return thread_state().last; }
 
 extern "C" __attribute__((visibility("default"))) const char* hipGetErrorName(int e) { return names(e).name; }
-extern "C" __attribute__((visibility("default"))) const char* hipGetErrorString(int e) { return names(e).sentence; }
+extern "C" __attribute__((visibility("default"))) const char* hipGetErrorString(int e) {
+  return names(e).sentence;
+}

@@ -57,7 +57,9 @@ int pool;  // its address is the only memory pool's handle
 HIP_ENTRY hipMalloc(void** out, size_t bytes) { return result(allocate_now(out, bytes, false)); }
 HIP_ENTRY hipHostMalloc(void** out, size_t bytes, unsigned) { return result(allocate_now(out, bytes, true)); }
 HIP_ENTRY hipHostAlloc(void** out, size_t bytes, unsigned) { return result(allocate_now(out, bytes, true)); }
-HIP_ENTRY hipMallocManaged(void** out, size_t bytes, unsigned) { return result(allocate_now(out, bytes, true)); }
+HIP_ENTRY hipMallocManaged(void** out, size_t bytes, unsigned) {
+  return result(allocate_now(out, bytes, true));
+}
 
 HIP_ENTRY hipFree(void* p) {
   if (const Code e = Runtime::get().refuse_in_capture()) return result(e);
@@ -70,7 +72,9 @@ HIP_ENTRY hipMallocAsync(void** out, size_t bytes, Stream* s) {
   if (const Code e = check_stream(s)) return result(e);
   return result(allocate_now(out, bytes, false));
 }
-HIP_ENTRY hipMallocFromPoolAsync(void** out, size_t bytes, void*, Stream* s) { return hipMallocAsync(out, bytes, s); }
+HIP_ENTRY hipMallocFromPoolAsync(void** out, size_t bytes, void*, Stream* s) {
+  return hipMallocAsync(out, bytes, s);
+}
 HIP_ENTRY hipFreeAsync(void* p, Stream* s) {
   if (const Code e = check_stream(s)) return result(e);
   return hipFree(p);
@@ -82,7 +86,9 @@ HIP_ENTRY hipDeviceGetDefaultMemPool(void** out, int device) {
   return kSuccess;
 }
 HIP_ENTRY hipDeviceGetMemPool(void** out, int device) { return hipDeviceGetDefaultMemPool(out, device); }
-HIP_ENTRY hipMemPoolSetAttribute(void* p, int, void* value) { return result(p && value ? kSuccess : kInvalidValue); }
+HIP_ENTRY hipMemPoolSetAttribute(void* p, int, void* value) {
+  return result(p && value ? kSuccess : kInvalidValue);
+}
 HIP_ENTRY hipMemPoolGetAttribute(void* p, int, void* value) {
   if (!p || !value) return result(kInvalidValue);
   *static_cast<uint64_t*>(value) = 0;
@@ -103,7 +109,9 @@ HIP_ENTRY hipMemGetInfo(size_t* free_bytes, size_t* total) {
   return kSuccess;
 }
 
-HIP_ENTRY hipMemcpy(void* to, const void* from, size_t bytes, int) { return result(copy_now(to, from, bytes)); }
+HIP_ENTRY hipMemcpy(void* to, const void* from, size_t bytes, int) {
+  return result(copy_now(to, from, bytes));
+}
 HIP_ENTRY hipMemcpyHtoD(void* to, void* from, size_t bytes) { return result(copy_now(to, from, bytes)); }
 HIP_ENTRY hipMemcpyDtoH(void* to, void* from, size_t bytes) { return result(copy_now(to, from, bytes)); }
 HIP_ENTRY hipMemcpyDtoD(void* to, void* from, size_t bytes) { return result(copy_now(to, from, bytes)); }
@@ -135,8 +143,12 @@ HIP_ENTRY hipMemset(void* to, int value, size_t bytes) {
 HIP_ENTRY hipMemsetAsync(void* to, int value, size_t bytes, Stream* s) {
   return result(fill_on(s, to, static_cast<uint8_t>(value), bytes));
 }
-HIP_ENTRY hipMemsetD8(void* to, unsigned char value, size_t count) { return result(fill_now(to, value, count)); }
-HIP_ENTRY hipMemsetD16(void* to, unsigned short value, size_t count) { return result(fill_now(to, value, count)); }
+HIP_ENTRY hipMemsetD8(void* to, unsigned char value, size_t count) {
+  return result(fill_now(to, value, count));
+}
+HIP_ENTRY hipMemsetD16(void* to, unsigned short value, size_t count) {
+  return result(fill_now(to, value, count));
+}
 HIP_ENTRY hipMemsetD32(void* to, int value, size_t count) { return result(fill_now(to, value, count)); }
 HIP_ENTRY hipMemsetD8Async(void* to, unsigned char value, size_t count, Stream* s) {
   return result(fill_on(s, to, value, count));

@@ -25,8 +25,9 @@ Code load(Module** out, const uint8_t* image, size_t known_bytes) {
     auto module = std::make_unique<Module>();
     module->object = CodeObject::load({image, bytes});
     if (module->object->arch() != d->arch)
-      return result(kNoBinaryForGpu, std::string("the code object is for ") + generation(module->object->arch()).name +
-                                         ", the device is a " + generation(d->arch).name);
+      return result(kNoBinaryForGpu, std::string("the code object is for ") +
+                                         generation(module->object->arch()).name + ", the device is a " +
+                                         generation(d->arch).name);
     module->device = thread_state().device;
     *out = module.release();
     return kSuccess;
@@ -41,9 +42,12 @@ std::vector<uint8_t> given_arguments(const Kernel& k, void** each, void** extra)
   const void* block = nullptr;
   size_t bytes = 0;
   for (int n = 0; n < 8 && extra[n] != kParameterEnd; n += 2) {
-    if (extra[n] == kParameterPointer) block = extra[n + 1];
-    else if (extra[n] == kParameterBytes) bytes = *static_cast<const size_t*>(extra[n + 1]);
-    else throw Error("the launch's extra parameters are malformed");
+    if (extra[n] == kParameterPointer)
+      block = extra[n + 1];
+    else if (extra[n] == kParameterBytes)
+      bytes = *static_cast<const size_t*>(extra[n + 1]);
+    else
+      throw Error("the launch's extra parameters are malformed");
   }
   if (!block) throw Error("the launch's extra parameters name no block of arguments");
   const auto* first = static_cast<const uint8_t*>(block);
@@ -51,7 +55,7 @@ std::vector<uint8_t> given_arguments(const Kernel& k, void** each, void** extra)
 }
 
 Code run_now(const std::shared_ptr<const Program>& program, int device, const Grid& grid,
-              const std::vector<uint8_t>& given) {
+             const std::vector<uint8_t>& given) {
   Runtime& r = Runtime::get();
   try {
     Launch l;
@@ -156,7 +160,9 @@ HIP_ENTRY hipFuncGetAttribute(int* value, int which, Function* f) {
   if (!value || !f) return result(kInvalidValue);
   const Kernel& k = f->program->kernel;
   switch (which) {
-    case kMostThreads: *value = k.notes.max_workgroup > 0 ? static_cast<int>(k.notes.max_workgroup) : 1024; break;
+    case kMostThreads:
+      *value = k.notes.max_workgroup > 0 ? static_cast<int>(k.notes.max_workgroup) : 1024;
+      break;
     case kSharedBytes: *value = static_cast<int>(k.descriptor.lds_bytes); break;
     case kLocalBytes: *value = static_cast<int>(k.descriptor.scratch_bytes); break;
     case kRegisterCount:
@@ -165,7 +171,11 @@ HIP_ENTRY hipFuncGetAttribute(int* value, int which, Function* f) {
     case kMostDynamicShared:
       *value = static_cast<int>(generation(f->program->arch).lds_bytes - k.descriptor.lds_bytes);
       break;
-    case kConstantBytes: case kPtx: case kBinary: case kCacheMode: case kSharedCarveout: *value = 0; break;
+    case kConstantBytes:
+    case kPtx:
+    case kBinary:
+    case kCacheMode:
+    case kSharedCarveout: *value = 0; break;
     default: return result(kInvalidValue);
   }
   return kSuccess;
@@ -177,8 +187,8 @@ HIP_ENTRY hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int* out, Function*
   *out = groups_per_unit(*f, threads, lds);
   return kSuccess;
 }
-HIP_ENTRY hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* out, Function* f, int threads, size_t lds,
-                                                                     unsigned) {
+HIP_ENTRY hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* out, Function* f, int threads,
+                                                                      size_t lds, unsigned) {
   return hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(out, f, threads, lds);
 }
 HIP_ENTRY hipModuleOccupancyMaxPotentialBlockSize(int* grid, int* block, Function* f, size_t lds, int limit) {

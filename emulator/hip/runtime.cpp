@@ -13,11 +13,12 @@ namespace cdna::hip {
 namespace {
 
 constexpr const char* kDefaultDevices = "gfx90a,gfx942,gfx950";
-constexpr const char* kKeys[] = {"schedule", "async", "groups", "checks", "counters", "exact", "poison", "threads",
-                                 "limit"};
+constexpr const char* kKeys[] = {"schedule", "async",  "groups",  "checks", "counters",
+                                 "exact",    "poison", "threads", "limit"};
 constexpr int kMostDevices = 64;
 constexpr size_t kPage = 4096;
-// New memory holds what reads as NaN in every format, up to this size (beyond, pages stay unmapped until used).
+// New memory holds what reads as NaN in every format, up to this size (beyond, pages stay unmapped until
+// used).
 constexpr size_t kMostPoisoned = 64u << 20;
 
 std::vector<Arch> parse_devices(const std::string& text) {
@@ -32,7 +33,8 @@ std::vector<Arch> parse_devices(const std::string& text) {
     }
     const Generation* g = find_generation(std::string_view(item));
     if (!g || count < 1 || count > kMostDevices)
-      throw Error("devices '" + text + "': '" + item + "' is none of gfx90a, gfx942, gfx950, or its number is wrong");
+      throw Error("devices '" + text + "': '" + item +
+                  "' is none of gfx90a, gfx942, gfx950, or its number is wrong");
     out.insert(out.end(), static_cast<size_t>(count), g->arch);
     at = end + 1;
   }
@@ -53,14 +55,22 @@ uint64_t number(const std::string& key, const std::string& value) {
 }
 
 void apply(Settings& s, const std::string& key, const std::string& value) {
-  if (key == "schedule") s.schedule = Schedule::parse(value);
-  else if (key == "async") s.late = choice(key, value, "now", "late");
-  else if (key == "groups") s.groups_backward = choice(key, value, "forward", "backward");
-  else if (key == "counters") s.count_memory = choice(key, value, "off", "on");
-  else if (key == "exact") s.exact = choice(key, value, "off", "on");
-  else if (key == "poison") s.poison = static_cast<uint32_t>(number(key, value));
-  else if (key == "threads") s.threads = static_cast<int>(number(key, value));
-  else if (key == "limit") s.wave_limit = number(key, value);
+  if (key == "schedule")
+    s.schedule = Schedule::parse(value);
+  else if (key == "async")
+    s.late = choice(key, value, "now", "late");
+  else if (key == "groups")
+    s.groups_backward = choice(key, value, "forward", "backward");
+  else if (key == "counters")
+    s.count_memory = choice(key, value, "off", "on");
+  else if (key == "exact")
+    s.exact = choice(key, value, "off", "on");
+  else if (key == "poison")
+    s.poison = static_cast<uint32_t>(number(key, value));
+  else if (key == "threads")
+    s.threads = static_cast<int>(number(key, value));
+  else if (key == "limit")
+    s.wave_limit = number(key, value);
   else if (key == "checks") {
     if (value != "none" && value != "waits" && value != "all")
       throw Error("checks '" + value + "' is none of none, waits, all");
@@ -90,7 +100,8 @@ Code result(Code e) {
 
 Code result(Code e, const std::string& message) {
   thread_state().message = message;
-  if (const char* log = std::getenv("CDNA_EMU_LOG"); log && *log) std::fprintf(stderr, "cdna: %s\n", message.c_str());
+  if (const char* log = std::getenv("CDNA_EMU_LOG"); log && *log)
+    std::fprintf(stderr, "cdna: %s\n", message.c_str());
   return result(e);
 }
 
@@ -157,7 +168,8 @@ Device* Runtime::device(int n) {
 void Runtime::map(const Allocation& a) {
   const auto base = reinterpret_cast<uint64_t>(a.base);
   for (size_t n = 0; n < devices_.size(); ++n)
-    if (a.host || static_cast<int>(n) == a.device || devices_[static_cast<size_t>(a.device)]->peers.count(static_cast<int>(n)))
+    if (a.host || static_cast<int>(n) == a.device ||
+        devices_[static_cast<size_t>(a.device)]->peers.count(static_cast<int>(n)))
       devices_[n]->memory.add(base, a.bytes, a.host ? "host memory" : "allocation");
 }
 
@@ -175,7 +187,8 @@ Code Runtime::allocate(void** out, size_t bytes, bool host) {
   if (bytes > generation(d->arch).memory_bytes) return kOutOfMemory;
   const size_t mapped = (bytes + kPage - 1) / kPage * kPage;
   // A page that may not be touched lies on either side.
-  void* whole = mmap(nullptr, mapped + 2 * kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* whole =
+      mmap(nullptr, mapped + 2 * kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (whole == MAP_FAILED) return kOutOfMemory;
   void* base = static_cast<char*>(whole) + kPage;
   if (mprotect(base, mapped, PROT_READ | PROT_WRITE) != 0) {
@@ -245,7 +258,8 @@ void Runtime::share_with_peer(int owner, int peer) {
   const std::lock_guard lock(mutex_);
   devices_[static_cast<size_t>(owner)]->peers.insert(peer);
   for (const auto& [base, a] : allocations_)
-    if (a.device == owner && !a.host) devices_[static_cast<size_t>(peer)]->memory.add(base, a.bytes, "allocation");
+    if (a.device == owner && !a.host)
+      devices_[static_cast<size_t>(peer)]->memory.add(base, a.bytes, "allocation");
 }
 
 void Runtime::begin_capture(Stream& s) {
@@ -281,7 +295,8 @@ void Runtime::set(const std::string& key, const std::string& value) {
 
 void Runtime::count(const KernelCounts& counts) {
   const std::lock_guard lock(mutex_);
-  const std::string key = std::string(generation(counts.program->arch).name) + ' ' + counts.program->kernel.name;
+  const std::string key =
+      std::string(generation(counts.program->arch).name) + ' ' + counts.program->kernel.name;
   KernelCounts& sum = counters_[key];
   // Another object with a kernel of the same name begins anew.
   if (sum.program && sum.program->object != counts.program->object) sum = {};

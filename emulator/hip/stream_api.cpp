@@ -25,7 +25,9 @@ struct GraphCopy {
 
 HIP_ENTRY hipStreamCreate(Stream** out) { return result(create(out, 0)); }
 HIP_ENTRY hipStreamCreateWithFlags(Stream** out, unsigned flags) { return result(create(out, flags)); }
-HIP_ENTRY hipStreamCreateWithPriority(Stream** out, unsigned flags, int) { return result(create(out, flags)); }
+HIP_ENTRY hipStreamCreateWithPriority(Stream** out, unsigned flags, int) {
+  return result(create(out, flags));
+}
 
 HIP_ENTRY hipStreamDestroy(Stream* s) {
   if (is_default(s) || check_stream(s)) return result(kInvalidHandle);
@@ -74,8 +76,8 @@ HIP_ENTRY hipStreamGetCaptureInfo(Stream* s, int* status, unsigned long long* id
   return kSuccess;
 }
 
-HIP_ENTRY hipStreamGetCaptureInfo_v2(Stream* s, int* status, unsigned long long* id, void** graph, const void** nodes,
-                                     size_t* count) {
+HIP_ENTRY hipStreamGetCaptureInfo_v2(Stream* s, int* status, unsigned long long* id, void** graph,
+                                     const void** nodes, size_t* count) {
   if (const int e = hipStreamGetCaptureInfo(s, status, id)) return e;
   if (graph) *graph = is_default(s) ? nullptr : s->graph.get();
   if (nodes) *nodes = nullptr;

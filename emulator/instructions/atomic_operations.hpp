@@ -9,7 +9,8 @@ namespace cdna::atomic {
 
 inline uint32_t add_halves(uint32_t a, uint32_t b) {
   const auto part = [](uint32_t x, uint32_t y, int shift) {
-    const float sum = from_half(static_cast<uint16_t>(x >> shift)) + from_half(static_cast<uint16_t>(y >> shift));
+    const float sum =
+        from_half(static_cast<uint16_t>(x >> shift)) + from_half(static_cast<uint16_t>(y >> shift));
     return static_cast<uint32_t>(to_half(sum)) << shift;
   };
   return part(a, b, 0) | part(a, b, 16);
@@ -17,7 +18,8 @@ inline uint32_t add_halves(uint32_t a, uint32_t b) {
 
 inline uint32_t add_brains(uint32_t a, uint32_t b) {
   const auto part = [](uint32_t x, uint32_t y, int shift) {
-    const float sum = from_brain(static_cast<uint16_t>(x >> shift)) + from_brain(static_cast<uint16_t>(y >> shift));
+    const float sum =
+        from_brain(static_cast<uint16_t>(x >> shift)) + from_brain(static_cast<uint16_t>(y >> shift));
     return static_cast<uint32_t>(to_brain(sum)) << shift;
   };
   return part(a, b, 0) | part(a, b, 16);
@@ -31,8 +33,10 @@ inline uint32_t add_floats_flushed(uint32_t a, uint32_t b) {
 
 template <class T, class F>
 T with_floats(T a, T b, F f) {
-  if constexpr (sizeof(T) == 8) return as_bits(f(as_double(a), as_double(b)));
-  else return as_bits(f(as_float(a), as_float(b)));
+  if constexpr (sizeof(T) == 8)
+    return as_bits(f(as_double(a), as_double(b)));
+  else
+    return as_bits(f(as_float(a), as_float(b)));
 }
 
 template <class T>
@@ -49,19 +53,33 @@ T max_real(T a, T b) {
 }
 
 template <class T>
-T add(T old, T x) { return old + x; }
+T add(T old, T x) {
+  return old + x;
+}
 template <class T>
-T sub(T old, T x) { return old - x; }
+T sub(T old, T x) {
+  return old - x;
+}
 template <class T>
-T rsub(T old, T x) { return x - old; }
+T rsub(T old, T x) {
+  return x - old;
+}
 template <class T>
-T inc(T old, T x) { return old >= x ? 0 : old + 1; }
+T inc(T old, T x) {
+  return old >= x ? 0 : old + 1;
+}
 template <class T>
-T dec(T old, T x) { return old == 0 || old > x ? x : old - 1; }
+T dec(T old, T x) {
+  return old == 0 || old > x ? x : old - 1;
+}
 template <class T>
-T umin(T old, T x) { return std::min(old, x); }
+T umin(T old, T x) {
+  return std::min(old, x);
+}
 template <class T>
-T umax(T old, T x) { return std::max(old, x); }
+T umax(T old, T x) {
+  return std::max(old, x);
+}
 template <class T>
 T smin(T old, T x) {
   using S = std::make_signed_t<T>;
@@ -73,12 +91,20 @@ T smax(T old, T x) {
   return static_cast<T>(std::max(static_cast<S>(old), static_cast<S>(x)));
 }
 template <class T>
-T and_(T old, T x) { return old & x; }
+T and_(T old, T x) {
+  return old & x;
+}
 template <class T>
-T or_(T old, T x) { return old | x; }
+T or_(T old, T x) {
+  return old | x;
+}
 template <class T>
-T xor_(T old, T x) { return old ^ x; }
+T xor_(T old, T x) {
+  return old ^ x;
+}
 template <class T>
-T swap(T, T x) { return x; }
+T swap(T, T x) {
+  return x;
+}
 
 }  // namespace cdna::atomic

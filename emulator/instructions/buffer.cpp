@@ -23,8 +23,8 @@ struct Resource {
 uint64_t swizzled(const Resource& r, uint64_t index, uint64_t offset) {
   const uint64_t index_high = index / r.index_stride, index_low = index % r.index_stride;
   const uint64_t offset_high = offset / r.element_bytes, offset_low = offset % r.element_bytes;
-  return (index_high * r.stride + offset_high * r.element_bytes) * r.index_stride + index_low * r.element_bytes +
-         offset_low;
+  return (index_high * r.stride + offset_high * r.element_bytes) * r.index_stride +
+         index_low * r.element_bytes + offset_low;
 }
 
 }  // namespace
@@ -43,7 +43,8 @@ BufferAccess buffer_access(const Wave& w, const Instruction& i, const Operand* v
   const int piece = std::min(bytes, 4);
   for (int l = 0; l < kLanes; ++l) {
     const uint64_t index = (indices ? indices[l] : 0) + (r.add_thread ? static_cast<uint64_t>(l) : 0);
-    const uint64_t offset = static_cast<uint64_t>(static_cast<uint32_t>(i.modifiers.offset)) + (offsets ? offsets[l] : 0);
+    const uint64_t offset =
+        static_cast<uint64_t>(static_cast<uint32_t>(i.modifiers.offset)) + (offsets ? offsets[l] : 0);
     const uint64_t active = exec & 1ull << l;
     for (int k = 0; k < b.words; ++k) {
       const uint64_t at = offset + 4 * k;

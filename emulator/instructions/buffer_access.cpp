@@ -50,8 +50,10 @@ Definitions buffer_access_table() {
     d.accumulates = kind == Class::load && shape.half != Shape::whole;
     all.push_back(d);
   };
-  for (const auto& [suffix, shape] : load_shapes()) add("buffer_load_" + suffix, buffer_load, Class::load, shape);
-  for (const auto& [suffix, shape] : store_shapes()) add("buffer_store_" + suffix, buffer_store, Class::store, shape);
+  for (const auto& [suffix, shape] : load_shapes())
+    add("buffer_load_" + suffix, buffer_load, Class::load, shape);
+  for (const auto& [suffix, shape] : store_shapes())
+    add("buffer_store_" + suffix, buffer_store, Class::store, shape);
   return all;
 }
 

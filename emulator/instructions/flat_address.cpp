@@ -41,7 +41,8 @@ Data extended(const Data& data, Shape shape) {
   Data out = data;
   const int unused = 32 - 8 * shape.bytes;
   for (uint32_t& x : out.word[0])
-    x = shape.is_signed ? static_cast<uint32_t>(static_cast<int32_t>(x << unused) >> unused) : x << unused >> unused;
+    x = shape.is_signed ? static_cast<uint32_t>(static_cast<int32_t>(x << unused) >> unused)
+                        : x << unused >> unused;
   return out;
 }
 
@@ -67,16 +68,16 @@ const Shapes& load_shapes() {
 
 const Shapes& store_shapes() {
   static const Shapes shapes = {
-      {"byte", {1}},    {"byte_d16_hi", {1, false, Shape::high}},
-      {"short", {2}},   {"short_d16_hi", {2, false, Shape::high}},
-      {"dword", {4}},   {"dwordx2", {8}},
+      {"byte", {1}},     {"byte_d16_hi", {1, false, Shape::high}},
+      {"short", {2}},    {"short_d16_hi", {2, false, Shape::high}},
+      {"dword", {4}},    {"dwordx2", {8}},
       {"dwordx3", {12}}, {"dwordx4", {16}},
   };
   return shapes;
 }
 
 const Shapes& lds_load_shapes() {
-  static const Shapes shapes = {{"ubyte", {1}},  {"sbyte", {1, true}}, {"ushort", {2}},   {"sshort", {2, true}},
+  static const Shapes shapes = {{"ubyte", {1}}, {"sbyte", {1, true}}, {"ushort", {2}},  {"sshort", {2, true}},
                                 {"dword", {4}}, {"dwordx3", {12}},    {"dwordx4", {16}}};
   return shapes;
 }

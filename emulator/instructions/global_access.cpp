@@ -54,7 +54,8 @@ void flat_load(Wave& w, const Instruction& i) {
     note_lds(w, i, f.offset, f.local, bytes, true);
     for (int l = 0; l < kLanes; ++l)
       for (int k = 0; f.local >> l & 1 && k < (bytes + 3) / 4; ++k)
-        std::memcpy(&data.word[k][l], lds_at(w, f.offset[l] + 4u * k, std::min(bytes, 4), l), std::min(bytes, 4));
+        std::memcpy(&data.word[k][l], lds_at(w, f.offset[l] + 4u * k, std::min(bytes, 4), l),
+                    std::min(bytes, 4));
   }
   read_private(w, f.offset, f.scratch, bytes, data);
   if (w.late) w.push(Counter::local, {});  // flat instructions count in both
@@ -114,7 +115,8 @@ Definition make(const std::string& name, Handler run, Class kind, Shape shape) {
 Definitions global_access() {
   Definitions all;
   const auto add = [&all](const std::string& prefix, Handler load, Handler store) {
-    for (const auto& [suffix, shape] : load_shapes()) all.push_back(make(prefix + "_load_" + suffix, load, Class::load, shape));
+    for (const auto& [suffix, shape] : load_shapes())
+      all.push_back(make(prefix + "_load_" + suffix, load, Class::load, shape));
     for (const auto& [suffix, shape] : store_shapes())
       all.push_back(make(prefix + "_store_" + suffix, store, Class::store, shape));
   };

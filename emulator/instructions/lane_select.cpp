@@ -38,7 +38,8 @@ uint32_t select(uint32_t x, int selector, bool sign_extend) {
   if (selector == 6) return x;
   const int bits = selector < 4 ? 8 : 16, shift = selector < 4 ? 8 * selector : 16 * (selector - 4);
   const uint32_t field = x >> shift & ((1u << bits) - 1);
-  return sign_extend ? static_cast<uint32_t>(static_cast<int32_t>(field << (32 - bits)) >> (32 - bits)) : field;
+  return sign_extend ? static_cast<uint32_t>(static_cast<int32_t>(field << (32 - bits)) >> (32 - bits))
+                     : field;
 }
 
 uint32_t insert(uint32_t old, uint32_t x, int selector, int unused) {

@@ -1,4 +1,5 @@
-// DPP and SDWA: the plain instruction runs on rows beside the register file, into which its sources are moved.
+// DPP and SDWA: the plain instruction runs on rows beside the register file, into which its sources are
+// moved.
 #pragma once
 #include "decode/instruction.hpp"
 #include "machine/wave.hpp"

@@ -71,7 +71,8 @@ void write(Wave& w, const Instruction& i) {
   note_lds(w, i, p.lane, lanes, shape.bytes, false);
   Data data;
   collect(w, i.operand[1], shape, data);
-  w.later(Counter::local, [p, shape, lanes, data](Wave& then) { scatter(then, p, lanes, data, 0, shape.bytes); });
+  w.later(Counter::local,
+          [p, shape, lanes, data](Wave& then) { scatter(then, p, lanes, data, 0, shape.bytes); });
 }
 
 // The parameter of the instructions for two places: bytes of one, and how many elements an offset counts.
@@ -126,8 +127,9 @@ void read_transposed(Wave& w, const Instruction& i) {
     gather<bytes>(then, p, lanes, raw, 0);
     const auto element = [&raw](int lane, int n) {
       const int bit = n * bits, word = bit / 32, shift = bit % 32;
-      const uint64_t pair = raw.word[word][lane] |
-                            (word + 1 < bytes / 4 ? static_cast<uint64_t>(raw.word[word + 1][lane]) << 32 : 0);
+      const uint64_t pair =
+          raw.word[word][lane] |
+          (word + 1 < bytes / 4 ? static_cast<uint64_t>(raw.word[word + 1][lane]) << 32 : 0);
       return static_cast<uint32_t>(pair >> shift) & ((1u << bits) - 1);
     };
     for (int l = 0; l < kLanes; ++l) {
@@ -168,7 +170,8 @@ Definition make(const std::string& name, Handler run, Class kind, uint16_t param
 
 Definitions local_access() {
   constexpr Class kRead = Class::lds_read, kWrite = Class::lds_write;
-  Definitions all = {make("ds_nop", [](Wave&, const Instruction&) {}, Class::other, 0),
+  Definitions all = {make(
+                         "ds_nop", [](Wave&, const Instruction&) {}, Class::other, 0),
                      make("ds_read_addtid_b32", add_tid_read, kRead, Shape{}.code())};
   for (int bytes : {4, 8, 12, 16}) {
     const std::string bits = "_b" + std::to_string(8 * bytes);
@@ -185,7 +188,8 @@ Definitions local_access() {
     const std::string bits = std::to_string(8 * bytes);
     const auto size = static_cast<uint8_t>(bytes);
     all.push_back(make("ds_write_b" + bits, write, kWrite, Shape{size}.code()));
-    all.push_back(make("ds_write_b" + bits + "_d16_hi", write, kWrite, Shape{size, false, Shape::high}.code()));
+    all.push_back(
+        make("ds_write_b" + bits + "_d16_hi", write, kWrite, Shape{size, false, Shape::high}.code()));
     for (bool is_signed : {false, true}) {
       const std::string name = std::string("ds_read_") + (is_signed ? "i" : "u") + bits;
       all.push_back(make(name, read, kRead, Shape{size, is_signed}.code()));

@@ -8,8 +8,10 @@ namespace {
 
 template <class T>
 T word_at(const Wave& w, const Operand& o, int lane) {
-  if constexpr (sizeof(T) == 8) return static_cast<uint64_t>(w.v[o.index + 1][lane]) << 32 | w.v[o.index][lane];
-  else return w.v[o.index][lane];
+  if constexpr (sizeof(T) == 8)
+    return static_cast<uint64_t>(w.v[o.index + 1][lane]) << 32 | w.v[o.index][lane];
+  else
+    return w.v[o.index][lane];
 }
 
 template <class T>
@@ -17,7 +19,6 @@ void keep(Data& data, int lane, T x) {
   data.word[0][lane] = static_cast<uint32_t>(x);
   if constexpr (sizeof(T) == 8) data.word[1][lane] = static_cast<uint32_t>(x >> 32);
 }
-
 
 // Atomics take effect at once: the LDS queue is in order, so what came before is completed first.
 template <class T, class F>
@@ -61,8 +62,10 @@ void compare_store(Wave& w, const Instruction& i) {
 template <class T, bool returns>
 void compare_store_real(Wave& w, const Instruction& i) {
   exchange<T>(w, i, returns, 2, [](T old, T compare, T x) {
-    if constexpr (sizeof(T) == 8) return as_double(old) == as_double(compare) ? x : old;
-    else return as_float(old) == as_float(compare) ? x : old;
+    if constexpr (sizeof(T) == 8)
+      return as_double(old) == as_double(compare) ? x : old;
+    else
+      return as_float(old) == as_float(compare) ? x : old;
   });
 }
 template <class T, bool returns>

@@ -28,8 +28,8 @@ void write_words(const Addresses& a, uint64_t lanes, const Data& data) {
 
 [[noreturn]] void bad_address(Wave& w, const Addresses& a, int lane, int bytes) {
   w.set_pair(kTrapTemp, a.lane[lane]);
-  fault(w, "lane " + std::to_string(lane) + " accesses " + std::to_string(bytes) + " bytes at " + hex(a.lane[lane]) +
-               ", " + w.group->regions->nearest(a.lane[lane]));
+  fault(w, "lane " + std::to_string(lane) + " accesses " + std::to_string(bytes) + " bytes at " +
+               hex(a.lane[lane]) + ", " + w.group->regions->nearest(a.lane[lane]));
 }
 
 }  // namespace
@@ -38,12 +38,14 @@ void check_memory(Wave& w, const Addresses& a, uint64_t lanes, int bytes) {
   if (!lanes) return;
   if (w.region) {
     // Usually every lane hits the region of the access before.
-    const uint64_t begin = w.region->begin, room = w.region->end - w.region->begin - static_cast<uint64_t>(bytes);
+    const uint64_t begin = w.region->begin,
+                   room = w.region->end - w.region->begin - static_cast<uint64_t>(bytes);
     uint64_t outside = 0;
     if (lanes == kAllLanes) {
       for (int l = 0; l < kLanes; ++l) outside |= static_cast<uint64_t>(a.lane[l] - begin > room);
     } else {
-      for (int l = 0; l < kLanes; ++l) outside |= static_cast<uint64_t>(a.lane[l] - begin > room) & (lanes >> l);
+      for (int l = 0; l < kLanes; ++l)
+        outside |= static_cast<uint64_t>(a.lane[l] - begin > room) & (lanes >> l);
     }
     if (!(outside & 1) && w.region->end - w.region->begin >= static_cast<uint64_t>(bytes)) return;
   }
@@ -84,7 +86,8 @@ void collect(const Wave& w, const Operand& o, Shape shape, Data& data) {
     for (uint32_t& x : data.word[0]) x >>= 16;
 }
 
-void finish_load(Wave& w, const Instruction& i, const Operand& o, const Data& data, uint64_t lanes, Counter counter) {
+void finish_load(Wave& w, const Instruction& i, const Operand& o, const Data& data, uint64_t lanes,
+                 Counter counter) {
   const Shape shape = Shape::of(i.definition->parameter);
   if (!w.late) return deliver(w, o, shape, data, lanes);
   w.poison(o, lanes);
@@ -125,8 +128,8 @@ void write_memory(const Addresses& a, uint64_t lanes, int bytes, const Data& dat
 uint8_t* lds_at(Wave& w, uint64_t at, int bytes, int lane) {
   std::vector<uint8_t>& lds = w.group->lds;
   if (at > lds.size() || static_cast<uint64_t>(bytes) > lds.size() - at)
-    fault(w, "lane " + std::to_string(lane) + " accesses " + std::to_string(bytes) + " bytes of LDS at " + hex(at) +
-                 ", the workgroup has " + std::to_string(lds.size()));
+    fault(w, "lane " + std::to_string(lane) + " accesses " + std::to_string(bytes) + " bytes of LDS at " +
+                 hex(at) + ", the workgroup has " + std::to_string(lds.size()));
   return lds.data() + at;
 }
 
@@ -135,7 +138,8 @@ void note_lds(Wave& w, const Instruction& i, const uint32_t* at, uint64_t lanes,
   if (w.group->checker) w.group->checker->touch_lds(w, at, lanes, bytes, read);
 }
 
-void finish_load_to_lds(Wave& w, const Instruction& i, uint32_t base, int bytes, const Data& data, uint64_t lanes) {
+void finish_load_to_lds(Wave& w, const Instruction& i, uint32_t base, int bytes, const Data& data,
+                        uint64_t lanes) {
   const int pitch = bytes > 4 ? 16 : 4;
   for (int l = 0; l < kLanes; ++l)
     if (lanes >> l & 1) lds_at(w, base + static_cast<uint32_t>(l * pitch), bytes, l);

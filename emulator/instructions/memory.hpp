@@ -35,7 +35,8 @@ void check_memory(Wave& w, const Addresses& a, uint64_t lanes, int bytes);
 void note_global(const Wave& w, const Instruction& i, const Addresses& a, uint64_t lanes, int bytes);
 
 // Values on their way into the registers of operand `o`: now, or at the s_waitcnt.
-void finish_load(Wave& w, const Instruction& i, const Operand& o, const Data& data, uint64_t lanes, Counter counter);
+void finish_load(Wave& w, const Instruction& i, const Operand& o, const Data& data, uint64_t lanes,
+                 Counter counter);
 void finish_store(Wave& w, Counter counter);
 
 // Writes loaded words as the shape has them.
@@ -51,7 +52,8 @@ uint8_t* lds_at(Wave& w, uint64_t at, int bytes, int lane);
 void note_lds(Wave& w, const Instruction& i, const uint32_t* at, uint64_t lanes, int bytes, bool read);
 
 // Loads straight into LDS: lane n writes `bytes` at base + n * pitch; masked words are zero.
-void finish_load_to_lds(Wave& w, const Instruction& i, uint32_t base, int bytes, const Data& data, uint64_t lanes);
+void finish_load_to_lds(Wave& w, const Instruction& i, uint32_t base, int bytes, const Data& data,
+                        uint64_t lanes);
 
 // Private memory: dword n of lane l lies at (64 n + l) * 4 of the wave's part.
 void read_private(Wave& w, const uint32_t* at, uint64_t lanes, int bytes, Data& data);

@@ -71,7 +71,8 @@ void finish(Wave& w, const Instruction& i, const Data& old, uint64_t lanes) {
   o.count = sizeof(typename A::Word) / 4;
   const Shape shape{sizeof(typename A::Word)};
   w.poison(o, lanes);
-  w.later(Counter::vector_memory, [o, shape, old, lanes](Wave& then) { deliver(then, o, shape, old, lanes); });
+  w.later(Counter::vector_memory,
+          [o, shape, old, lanes](Wave& then) { deliver(then, o, shape, old, lanes); });
 }
 
 void take(const Wave& w, const Operand& o, int words, Data& data) {
@@ -100,7 +101,8 @@ void flat_atomic(Wave& w, const Instruction& i) {
   note_global(w, i, f.address, f.global, sizeof(typename A::Word));
   Addresses a = f.address;
   for (int l = 0; l < kLanes; ++l)
-    if (f.local >> l & 1) a.lane[l] = reinterpret_cast<uint64_t>(lds_at(w, f.offset[l], sizeof(typename A::Word), l));
+    if (f.local >> l & 1)
+      a.lane[l] = reinterpret_cast<uint64_t>(lds_at(w, f.offset[l], sizeof(typename A::Word), l));
   Data data, old{};
   take(w, i.operand[first + 1], A::kWords, data);
   apply<A>(w, a, w.exec(), data, old);

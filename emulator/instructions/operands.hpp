@@ -12,8 +12,12 @@
 namespace cdna {
 
 // Types an operation can ask for beside the integers, float and double.
-struct half { float x; };   // an fp16 number, widened
-struct brain { float x; };  // a bf16 number, widened
+struct half {
+  float x;
+};  // an fp16 number, widened
+struct brain {
+  float x;
+};  // a bf16 number, widened
 
 // Mask of lanes -> a word a lane, all ones where the lane is in it.
 struct alignas(64) LaneMask {
@@ -61,8 +65,9 @@ struct alignas(64) Row32 {
 // The words of a source, broadcast into `room` when they are scalar; without modifiers.
 inline const uint32_t* read_row(const Wave& w, const Operand& o, Row32& room, int word = 0) {
   if (o.kind == OperandKind::vector) return w.v[o.index + word];
-  const uint32_t x = o.is_constant() || o.is_scalar() ? read_scalar(w, o, word)
-                                                      : static_cast<uint32_t>(read_scalar64(w, o) >> (32 * word));
+  const uint32_t x = o.is_constant() || o.is_scalar()
+                         ? read_scalar(w, o, word)
+                         : static_cast<uint32_t>(read_scalar64(w, o) >> (32 * word));
   for (uint32_t& lane : room.x) lane = x;
   return room.x;
 }
@@ -95,7 +100,8 @@ void narrow_halves(uint32_t* out, const float* in);
 
 // Source number `n` (operand `o`) of an instruction as 64 values of type T, modifiers applied.
 template <class T>
-const typename Lanes<T>::Element* fetch(const Wave& w, const Instruction& i, const Operand& o, int n, Lanes<T>& room) {
+const typename Lanes<T>::Element* fetch(const Wave& w, const Instruction& i, const Operand& o, int n,
+                                        Lanes<T>& room) {
   [[maybe_unused]] Row32 spread;
   [[maybe_unused]] const bool high = i.modifiers.op_sel >> n & 1;
   if constexpr (std::is_same_v<T, float>) {

@@ -1,4 +1,5 @@
-// VGPR indexing: between s_set_gpr_idx_on and _off, M0 is added to the register numbers of vector instructions.
+// VGPR indexing: between s_set_gpr_idx_on and _off, M0 is added to the register numbers of vector
+// instructions.
 #include "decode/program.hpp"
 #include "instructions/operands.hpp"
 #include "instructions/tables.hpp"

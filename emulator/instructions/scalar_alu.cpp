@@ -24,14 +24,18 @@ struct With {
 
 template <class T>
 T read(const Wave& w, const Operand& o) {
-  if constexpr (sizeof(T) == 8) return static_cast<T>(read_scalar64(w, o));
-  else return static_cast<T>(read_scalar(w, o));
+  if constexpr (sizeof(T) == 8)
+    return static_cast<T>(read_scalar64(w, o));
+  else
+    return static_cast<T>(read_scalar(w, o));
 }
 
 template <class T>
 void write(Wave& w, const Operand& o, T x) {
-  if constexpr (sizeof(T) == 8) w.set_pair(o.index, static_cast<u64>(x));
-  else w.s[o.index] = static_cast<u32>(x);
+  if constexpr (sizeof(T) == 8)
+    w.set_pair(o.index, static_cast<u64>(x));
+  else
+    w.s[o.index] = static_cast<u32>(x);
 }
 
 template <class F>
@@ -220,50 +224,54 @@ i32 sign_bits(u64 x, int bits) {
 
 void add_moves(Definitions& all) {
   all.insert(all.end(), {
-      plain<[](u32 a) { return a; }>("s_mov_b32"),
-      plain<[](u64 a) { return a; }>("s_mov_b64"),
-      make("s_cmov_b32", move_if<u32>),
-      make("s_cmov_b64", move_if<u64>, true),
-      make("s_cselect_b32", select<u32>),
-      make("s_cselect_b64", select<u64>, true),
-      make("s_movk_i32", s_movk_i32),
-      make("s_cmovk_i32", s_cmovk_i32),
-      make("s_addk_i32", s_addk_i32),
-      make("s_mulk_i32", s_mulk_i32),
-      make("s_bitset0_b32", bit_clear_one),
-      make("s_bitset1_b32", bit_set_one),
-      make("s_bitset0_b64", bit_clear_one),
-      make("s_bitset1_b64", bit_set_one),
-  });
+                            plain<[](u32 a) { return a; }>("s_mov_b32"),
+                            plain<[](u64 a) { return a; }>("s_mov_b64"),
+                            make("s_cmov_b32", move_if<u32>),
+                            make("s_cmov_b64", move_if<u64>, true),
+                            make("s_cselect_b32", select<u32>),
+                            make("s_cselect_b64", select<u64>, true),
+                            make("s_movk_i32", s_movk_i32),
+                            make("s_cmovk_i32", s_cmovk_i32),
+                            make("s_addk_i32", s_addk_i32),
+                            make("s_mulk_i32", s_mulk_i32),
+                            make("s_bitset0_b32", bit_clear_one),
+                            make("s_bitset1_b32", bit_set_one),
+                            make("s_bitset0_b64", bit_clear_one),
+                            make("s_bitset1_b64", bit_set_one),
+                        });
   for (Definition& d : all)
-    for (const char* name : {"s_cmov_b32", "s_cmov_b64", "s_cmovk_i32", "s_addk_i32", "s_mulk_i32", "s_bitset0_b32",
-                             "s_bitset1_b32", "s_bitset0_b64", "s_bitset1_b64"})
+    for (const char* name : {"s_cmov_b32", "s_cmov_b64", "s_cmovk_i32", "s_addk_i32", "s_mulk_i32",
+                             "s_bitset0_b32", "s_bitset1_b32", "s_bitset0_b64", "s_bitset1_b64"})
       if (d.name == name) d.accumulates = true;
 }
 
 void add_arithmetic(Definitions& all) {
-  all.insert(all.end(), {
-      carrying<[](u32 a, u32 b) { return add_carry(a, b); }>("s_add_u32"),
-      carrying<[](u32 a, u32 b) { return sub_borrow(a, b); }>("s_sub_u32"),
-      carrying<[](u32 a, u32 b) { return add_signed(a, b); }>("s_add_i32"),
-      carrying<[](u32 a, u32 b) { return sub_signed(a, b); }>("s_sub_i32"),
-      make("s_addc_u32", s_addc_u32),
-      make("s_subb_u32", s_subb_u32),
-      plain<[](u32 a, u32 b) { return a * b; }>("s_mul_i32"),
-      plain<[](u32 a, u32 b) { return (static_cast<u32>(static_cast<u64>(a) * b >> 32)); }>("s_mul_hi_u32"),
-      plain<[](i32 a, i32 b) { return (static_cast<u32>(static_cast<i64>(a) * b >> 32)); }>("s_mul_hi_i32"),
-      carrying<[](i32 a, i32 b) { return smaller(a, b); }>("s_min_i32"),
-      carrying<[](i32 a, i32 b) { return larger(a, b); }>("s_max_i32"),
-      carrying<[](u32 a, u32 b) { return smaller(a, b); }>("s_min_u32"),
-      carrying<[](u32 a, u32 b) { return larger(a, b); }>("s_max_u32"),
-      logic<[](i32 a) { return a < 0 ? 0u - static_cast<u32>(a) : static_cast<u32>(a); }>("s_abs_i32"),
-      logic<[](i32 a, i32 b) {
-        const u32 d = static_cast<u32>(a) - static_cast<u32>(b);
-        return static_cast<i32>(d) < 0 ? 0u - d : d;
-      }>("s_absdiff_i32"),
-      plain<[](u32 a) { return static_cast<i32>(static_cast<int8_t>(a)); }>("s_sext_i32_i8"),
-      plain<[](u32 a) { return static_cast<i32>(static_cast<int16_t>(a)); }>("s_sext_i32_i16"),
-  });
+  all.insert(
+      all.end(),
+      {
+          carrying<[](u32 a, u32 b) { return add_carry(a, b); }>("s_add_u32"),
+          carrying<[](u32 a, u32 b) { return sub_borrow(a, b); }>("s_sub_u32"),
+          carrying<[](u32 a, u32 b) { return add_signed(a, b); }>("s_add_i32"),
+          carrying<[](u32 a, u32 b) { return sub_signed(a, b); }>("s_sub_i32"),
+          make("s_addc_u32", s_addc_u32),
+          make("s_subb_u32", s_subb_u32),
+          plain<[](u32 a, u32 b) { return a * b; }>("s_mul_i32"),
+          plain<[](u32 a, u32 b) { return (static_cast<u32>(static_cast<u64>(a) * b >> 32)); }>(
+              "s_mul_hi_u32"),
+          plain<[](i32 a, i32 b) { return (static_cast<u32>(static_cast<i64>(a) * b >> 32)); }>(
+              "s_mul_hi_i32"),
+          carrying<[](i32 a, i32 b) { return smaller(a, b); }>("s_min_i32"),
+          carrying<[](i32 a, i32 b) { return larger(a, b); }>("s_max_i32"),
+          carrying<[](u32 a, u32 b) { return smaller(a, b); }>("s_min_u32"),
+          carrying<[](u32 a, u32 b) { return larger(a, b); }>("s_max_u32"),
+          logic<[](i32 a) { return a < 0 ? 0u - static_cast<u32>(a) : static_cast<u32>(a); }>("s_abs_i32"),
+          logic<[](i32 a, i32 b) {
+            const u32 d = static_cast<u32>(a) - static_cast<u32>(b);
+            return static_cast<i32>(d) < 0 ? 0u - d : d;
+          }>("s_absdiff_i32"),
+          plain<[](u32 a) { return static_cast<i32>(static_cast<int8_t>(a)); }>("s_sext_i32_i8"),
+          plain<[](u32 a) { return static_cast<i32>(static_cast<int16_t>(a)); }>("s_sext_i32_i16"),
+      });
   all.push_back(carrying<[](u32 a, u32 b) { return shift_add(a, b, 1); }>("s_lshl1_add_u32"));
   all.push_back(carrying<[](u32 a, u32 b) { return shift_add(a, b, 2); }>("s_lshl2_add_u32"));
   all.push_back(carrying<[](u32 a, u32 b) { return shift_add(a, b, 3); }>("s_lshl3_add_u32"));
@@ -285,13 +293,16 @@ void add_logic(Definitions& all, const std::string& bits) {
   all.push_back(logic<[](T a) { return quads(a); }>(name("s_wqm_b").c_str()));
   constexpr u32 kMask = sizeof(T) * 8 - 1;
   all.push_back(logic<[](T a, u32 b) { return static_cast<T>(a << (b & kMask)); }>(name("s_lshl_b").c_str()));
-  all.push_back(logic<[](T a, u32 b) { return (static_cast<T>(a >> (b & kMask))); }>(name("s_lshr_b").c_str()));
+  all.push_back(
+      logic<[](T a, u32 b) { return (static_cast<T>(a >> (b & kMask))); }>(name("s_lshr_b").c_str()));
   using I = std::make_signed_t<T>;
-  all.push_back(logic<[](I a, u32 b) { return (static_cast<I>(a >> (b & kMask))); }>(name("s_ashr_i").c_str()));
+  all.push_back(
+      logic<[](I a, u32 b) { return (static_cast<I>(a >> (b & kMask))); }>(name("s_ashr_i").c_str()));
   all.push_back(logic<[](T a, u32 b) { return (field<T>(a, b)); }>(name("s_bfe_u").c_str()));
   all.push_back(logic<[](I a, u32 b) { return (field<I>(a, b)); }>(name("s_bfe_i").c_str()));
-  all.push_back(plain<[](u32 a, u32 b) { return static_cast<T>(((T{1} << (a & kMask)) - 1) << (b & kMask)); }>(
-      name("s_bfm_b").c_str()));
+  all.push_back(
+      plain<[](u32 a, u32 b) { return static_cast<T>(((T{1} << (a & kMask)) - 1) << (b & kMask)); }>(
+          name("s_bfm_b").c_str()));
   all.push_back(plain<[](T a) { return reversed(a); }>(name("s_brev_b").c_str()));
   all.push_back(logic<[](T a) { return static_cast<i32>(sizeof(T) * 8) - std::popcount(a); }>(
       name("s_bcnt0_i32_b").c_str()));
@@ -329,13 +340,14 @@ Definitions scalar_alu() {
   add_logic<u32>(all, "32");
   add_logic<u64>(all, "64");
   add_exec(all);
-  all.insert(all.end(), {
-      plain<[](u32 a) { return sign_bits(a, 32); }>("s_flbit_i32"),
-      plain<[](u64 a) { return sign_bits(a, 64); }>("s_flbit_i32_i64"),
-      plain<[](u32 a, u32 b) { return (a & 0xffff) | b << 16; }>("s_pack_ll_b32_b16"),
-      plain<[](u32 a, u32 b) { return (a & 0xffff) | (b & 0xffff0000); }>("s_pack_lh_b32_b16"),
-      plain<[](u32 a, u32 b) { return (a >> 16 | (b & 0xffff0000)); }>("s_pack_hh_b32_b16"),
-  });
+  all.insert(all.end(),
+             {
+                 plain<[](u32 a) { return sign_bits(a, 32); }>("s_flbit_i32"),
+                 plain<[](u64 a) { return sign_bits(a, 64); }>("s_flbit_i32_i64"),
+                 plain<[](u32 a, u32 b) { return (a & 0xffff) | b << 16; }>("s_pack_ll_b32_b16"),
+                 plain<[](u32 a, u32 b) { return (a & 0xffff) | (b & 0xffff0000); }>("s_pack_lh_b32_b16"),
+                 plain<[](u32 a, u32 b) { return (a >> 16 | (b & 0xffff0000)); }>("s_pack_hh_b32_b16"),
+             });
   return all;
 }
 

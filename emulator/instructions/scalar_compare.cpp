@@ -13,8 +13,8 @@ void compare(Wave& w, const Instruction& i) {
 // The second operand is the 16 bits of the instruction.
 template <class T, auto op>
 void compare_short(Wave& w, const Instruction& i) {
-  const T constant = std::is_signed_v<T> ? static_cast<T>(static_cast<int16_t>(i.immediate))
-                                         : static_cast<T>(i.immediate);
+  const T constant =
+      std::is_signed_v<T> ? static_cast<T>(static_cast<int16_t>(i.immediate)) : static_cast<T>(i.immediate);
   w.scc = op(static_cast<T>(read_scalar(w, i.operand[0])), constant);
 }
 

@@ -29,9 +29,13 @@ void branch_if(Wave& w, const Instruction& i) {
   if (taken(w)) w.pc = i.target;
 }
 
-void s_getpc_b64(Wave& w, const Instruction& i) { w.set_pair(i.operand[0].index, w.program->address_of(w.pc)); }
+void s_getpc_b64(Wave& w, const Instruction& i) {
+  w.set_pair(i.operand[0].index, w.program->address_of(w.pc));
+}
 
-void s_setpc_b64(Wave& w, const Instruction& i) { w.pc = w.program->index_of(read_scalar64(w, i.operand[0])); }
+void s_setpc_b64(Wave& w, const Instruction& i) {
+  w.pc = w.program->index_of(read_scalar64(w, i.operand[0]));
+}
 
 void s_swappc_b64(Wave& w, const Instruction& i) {
   const uint64_t target = read_scalar64(w, i.operand[1]);
@@ -56,7 +60,8 @@ void s_getreg_b32(Wave& w, const Instruction& i) {
 }
 
 void set_register(Wave& w, const Field& f, uint32_t value) {
-  if (f.which != kModeRegister) fault(w, "writing hardware register " + std::to_string(f.which) + " is not modelled");
+  if (f.which != kModeRegister)
+    fault(w, "writing hardware register " + std::to_string(f.which) + " is not modelled");
   w.mode = (w.mode & ~(f.mask() << f.offset)) | (value & f.mask()) << f.offset;
   set_float_mode(FloatMode::single(w.mode));
 }
@@ -79,10 +84,10 @@ Definition make(const char* name, Handler handler, Class kind, uint8_t destinati
 void add_idle(Definitions& all) {
   for (const char* name : {"s_nop", "v_nop"}) all.push_back(make(name, nothing, Class::nop));
   for (const char* name :
-       {"s_setprio", "s_sleep", "s_sethalt", "s_setkill", "s_icache_inv", "s_dcache_inv", "s_dcache_wb",
-        "s_dcache_inv_vol", "s_dcache_wb_vol", "s_incperflevel", "s_decperflevel", "s_ttracedata", "s_sendmsg",
-        "s_wakeup", "s_code_end", "buffer_wbl2", "buffer_inv", "buffer_wbinvl1", "buffer_wbinvl1_vol",
-        "buffer_invl2"})
+       {"s_setprio",      "s_sleep",      "s_sethalt",        "s_setkill",          "s_icache_inv",
+        "s_dcache_inv",   "s_dcache_wb",  "s_dcache_inv_vol", "s_dcache_wb_vol",    "s_incperflevel",
+        "s_decperflevel", "s_ttracedata", "s_sendmsg",        "s_wakeup",           "s_code_end",
+        "buffer_wbl2",    "buffer_inv",   "buffer_wbinvl1",   "buffer_wbinvl1_vol", "buffer_invl2"})
     all.push_back(make(name, nothing, Class::other));
 }
 

@@ -11,8 +11,9 @@ constexpr int kMostWords = 16;
 void check_scalar(Wave& w, uint64_t address, int bytes) {
   if (w.region && w.region->contains(address, bytes)) return;
   const Region* r = w.group->regions->find(address, bytes);
-  if (!r) fault(w, "reads " + std::to_string(bytes) + " bytes at " + hex(address) + ", " +
-                       w.group->regions->nearest(address));
+  if (!r)
+    fault(w, "reads " + std::to_string(bytes) + " bytes at " + hex(address) + ", " +
+                 w.group->regions->nearest(address));
 }
 
 struct Words {
@@ -34,7 +35,8 @@ void s_load(Wave& w, const Instruction& i) {
   const int words = i.definition->parameter;
   const Operand& offset = i.operand[2];
   int64_t bytes = i.modifiers.offset;
-  if (i.operands > 2) bytes += offset.is_constant() ? static_cast<int64_t>(offset.value) : read_scalar(w, offset);
+  if (i.operands > 2)
+    bytes += offset.is_constant() ? static_cast<int64_t>(offset.value) : read_scalar(w, offset);
   const uint64_t address = (read_scalar64(w, i.operand[1]) + static_cast<uint64_t>(bytes)) & ~3ull;
   check_scalar(w, address, 4 * words);
   Words data;

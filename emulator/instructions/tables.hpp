@@ -34,9 +34,9 @@ Definitions memory_atomic();
 Definitions matrix();
 
 inline constexpr Definitions (*kInstructionTables[])() = {
-    scalar_alu,    scalar_compare, scalar_control,     register_index, scalar_memory,  vector_single,
-    vector_half,   vector_double,  vector_integer,     vector_short,   vector_carry,   vector_convert,
-    vector_packed, vector_dot,     vector_small_float, vector_compare, cross_lane,     local_access,
-    local_atomic,  local_exchange, global_access,      buffer_access_table, memory_atomic,  matrix};
+    scalar_alu,    scalar_compare, scalar_control,     register_index,      scalar_memory, vector_single,
+    vector_half,   vector_double,  vector_integer,     vector_short,        vector_carry,  vector_convert,
+    vector_packed, vector_dot,     vector_small_float, vector_compare,      cross_lane,    local_access,
+    local_atomic,  local_exchange, global_access,      buffer_access_table, memory_atomic, matrix};
 
 }  // namespace cdna

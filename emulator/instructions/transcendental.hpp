@@ -1,5 +1,6 @@
-// exp2, log2, reciprocal and roots as the hardware's quarter-rate unit gives them: subnormal inputs and results
-// flushed. The hardware is within one unit of the last place by unpublished tables; these are rounded from double.
+// exp2, log2, reciprocal and roots as the hardware's quarter-rate unit gives them: subnormal inputs and
+// results flushed. The hardware is within one unit of the last place by unpublished tables; these are rounded
+// from double.
 #pragma once
 #include <bit>
 #include <cmath>
@@ -62,8 +63,9 @@ inline float turn_sine(float x) {
 inline float turn_cosine(float x) {
   if (std::isinf(x)) return std::bit_cast<float>(0xffc00000);
   const double turn = std::fmod(static_cast<double>(x), 1.0);
-  return std::fmod(turn, 0.5) != 0 && std::fmod(turn, 0.25) == 0 ? 0.0f
-                                                                 : static_cast<float>(std::cos(kTwoPi * turn));
+  return std::fmod(turn, 0.5) != 0 && std::fmod(turn, 0.25) == 0
+             ? 0.0f
+             : static_cast<float>(std::cos(kTwoPi * turn));
 }
 
 }  // namespace cdna

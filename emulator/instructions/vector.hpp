@@ -1,4 +1,5 @@
-// A vector instruction from a function of its lanes: the function's types say how operands are read and written.
+// A vector instruction from a function of its lanes: the function's types say how operands are read and
+// written.
 #pragma once
 #include <tuple>
 #include <type_traits>
@@ -11,14 +12,22 @@ namespace cdna {
 
 template <class T>
 constexpr Type type_of() {
-  if constexpr (std::is_same_v<T, half>) return Type::half;
-  else if constexpr (std::is_same_v<T, brain>) return Type::brain;
-  else if constexpr (std::is_same_v<T, float>) return Type::single;
-  else if constexpr (std::is_same_v<T, double>) return Type::fp64;
-  else if constexpr (std::is_same_v<T, int64_t>) return Type::signed64;
-  else if constexpr (std::is_same_v<T, uint64_t>) return Type::unsigned64;
-  else if constexpr (sizeof(T) == 2) return Type::half;  // 16-bit integers share the inline constants of fp16
-  else return Type::bits;
+  if constexpr (std::is_same_v<T, half>)
+    return Type::half;
+  else if constexpr (std::is_same_v<T, brain>)
+    return Type::brain;
+  else if constexpr (std::is_same_v<T, float>)
+    return Type::single;
+  else if constexpr (std::is_same_v<T, double>)
+    return Type::fp64;
+  else if constexpr (std::is_same_v<T, int64_t>)
+    return Type::signed64;
+  else if constexpr (std::is_same_v<T, uint64_t>)
+    return Type::unsigned64;
+  else if constexpr (sizeof(T) == 2)
+    return Type::half;  // 16-bit integers share the inline constants of fp16
+  else
+    return Type::bits;
 }
 
 template <class T>
@@ -27,9 +36,12 @@ constexpr bool kWideMode = std::is_same_v<T, half> || std::is_same_v<T, double>;
 // The host's mode for operations on fp16 and fp64: halves are computed in fp32, where none is subnormal.
 template <class... T>
 uint32_t float_part(uint32_t mode) {
-  if constexpr ((std::is_same_v<T, double> || ...)) return FloatMode::wide(mode);
-  else if constexpr ((kWideMode<T> || ...)) return (mode >> 2 & 3) | 0x30;
-  else return FloatMode::single(mode);
+  if constexpr ((std::is_same_v<T, double> || ...))
+    return FloatMode::wide(mode);
+  else if constexpr ((kWideMode<T> || ...))
+    return (mode >> 2 & 3) | 0x30;
+  else
+    return FloatMode::single(mode);
 }
 
 template <class T>
@@ -44,11 +56,15 @@ struct Signature<R (F::*)(A...) const> {
   static constexpr bool kMode = kWideMode<R> || (kWideMode<A> || ...);
 
   template <auto op>
-  static void loop(typename Lanes<R>::Element* __restrict out, const typename Lanes<A>::Element* __restrict... in) {
+  static void loop(typename Lanes<R>::Element* __restrict out,
+                   const typename Lanes<A>::Element* __restrict... in) {
     for (int l = 0; l < kLanes; ++l) {
-      if constexpr (std::is_same_v<R, half> || std::is_same_v<R, brain>) out[l] = op(A{in[l]}...).x;
-      else if constexpr (std::is_same_v<R, bool>) out[l] = op(A{in[l]}...) ? ~0u : 0u;
-      else out[l] = op(A{in[l]}...);
+      if constexpr (std::is_same_v<R, half> || std::is_same_v<R, brain>)
+        out[l] = op(A{in[l]}...).x;
+      else if constexpr (std::is_same_v<R, bool>)
+        out[l] = op(A{in[l]}...) ? ~0u : 0u;
+      else
+        out[l] = op(A{in[l]}...);
     }
   }
 

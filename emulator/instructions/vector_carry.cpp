@@ -32,7 +32,8 @@ void multiply_add_wide(Wave& w, const Instruction& i) {
   const uint32_t* b = fetch<uint32_t>(w, i, i.operand[3], 1, room[1]);
   const uint64_t* c = fetch<uint64_t>(w, i, i.operand[4], 2, room_c);
   for (int l = 0; l < kLanes; ++l) {
-    const auto product = static_cast<uint64_t>(static_cast<T>(a[l])) * static_cast<uint64_t>(static_cast<T>(b[l]));
+    const auto product =
+        static_cast<uint64_t>(static_cast<T>(a[l])) * static_cast<uint64_t>(static_cast<T>(b[l]));
     out.x[l] = product + c[l];
     over.x[l] = out.x[l] < product;
   }

@@ -6,8 +6,10 @@ namespace {
 
 template <class T>
 auto value(T x) {
-  if constexpr (std::is_same_v<T, half>) return x.x;
-  else return x;
+  if constexpr (std::is_same_v<T, half>)
+    return x.x;
+  else
+    return x;
 }
 
 template <class T>

@@ -14,8 +14,9 @@ constexpr To saturate(From x) {
   constexpr auto high = static_cast<double>(std::numeric_limits<To>::max());
   const double wide = static_cast<double>(x);
   if (wide != wide) return 0;
-  return wide <= low ? std::numeric_limits<To>::min() : wide >= high ? std::numeric_limits<To>::max()
-                                                                    : static_cast<To>(wide);
+  return wide <= low    ? std::numeric_limits<To>::min()
+         : wide >= high ? std::numeric_limits<To>::max()
+                        : static_cast<To>(wide);
 }
 
 float byte(uint32_t x, int n) { return static_cast<float>(x >> (8 * n) & 0xff); }
@@ -88,8 +89,10 @@ Definitions vector_convert() {
           "v_cvt_pknorm_i16_f16", kind),
       vector<[](half a, half b) { return pack(normalised_unsigned(a.x), normalised_unsigned(b.x)); }>(
           "v_cvt_pknorm_u16_f16", kind),
-      vector<[](half a) { return static_cast<uint16_t>(normalised_signed(a.x)); }>("v_cvt_norm_i16_f16", kind),
-      vector<[](half a) { return static_cast<uint16_t>(normalised_unsigned(a.x)); }>("v_cvt_norm_u16_f16", kind),
+      vector<[](half a) { return static_cast<uint16_t>(normalised_signed(a.x)); }>("v_cvt_norm_i16_f16",
+                                                                                   kind),
+      vector<[](half a) { return static_cast<uint16_t>(normalised_unsigned(a.x)); }>("v_cvt_norm_u16_f16",
+                                                                                     kind),
       vector<[](uint32_t a, uint32_t b) { return pack(short_of(a), short_of(b)); }>("v_cvt_pk_u16_u32", kind),
       vector<[](int32_t a, int32_t b) { return pack(short_of(a), short_of(b)); }>("v_cvt_pk_i16_i32", kind),
       vector<[](uint32_t a) { return (static_cast<float>(static_cast<int>(a << 28) >> 28) / 16.0f); }>(

@@ -24,6 +24,7 @@ double fix_quotient(double quotient, double denominator, double numerator) {
   if (denominator == 0 || std::isinf(numerator)) return std::copysign(INFINITY, sign);
   if (std::isinf(denominator) || numerator == 0) return std::copysign(0.0, sign);
   if (exponent_field(numerator) - exponent_field(denominator) < -1075) return std::copysign(0.0, sign);
+  if (quotient != quotient) return std::copysign(INFINITY, sign);  // the sequence overflowed on its way
   return std::copysign(quotient, sign);
 }
 
@@ -39,7 +40,8 @@ Scaled scale_for_division(double s0, double s1, double s2) {
   if (exponent_field(s2) - exponent_field(s1) >= 768) return {denominator ? std::ldexp(s0, 128) : s0, true};
   if (subnormal(s1)) return {std::ldexp(s0, 128), false};
   const bool small_inverse = subnormal(1.0 / s1), small_quotient = subnormal(s2 / s1) || s2 / s1 == 0;
-  if (small_inverse && small_quotient) return {denominator ? std::ldexp(s0, 128) : s0, true};
+  // As for fp32: the manual scales up, which would overflow.
+  if (small_inverse && small_quotient) return {denominator ? std::ldexp(s0, -128) : s0, true};
   if (small_inverse) return {std::ldexp(s0, -128), false};
   if (small_quotient) return {s0 == s2 ? std::ldexp(s0, 128) : s0, true};
   if (exponent_field(s2) <= 53) return {std::ldexp(s0, 128), false};

@@ -29,9 +29,12 @@ constexpr u32 permute_bytes(u32 a, u32 b, u32 selector) {
   for (int n = 0; n < 4; ++n) {
     const u32 s = selector >> (8 * n) & 0xff;
     u32 byte = 0xff;
-    if (s < 8) byte = static_cast<u32>(from >> (8 * s)) & 0xff;
-    else if (s < 12) byte = from >> (16 * (s - 8) + 15) & 1 ? 0xff : 0;
-    else if (s == 12) byte = 0;
+    if (s < 8)
+      byte = static_cast<u32>(from >> (8 * s)) & 0xff;
+    else if (s < 12)
+      byte = from >> (16 * (s - 8) + 15) & 1 ? 0xff : 0;
+    else if (s == 12)
+      byte = 0;
     out |= byte << (8 * n);
   }
   return out;
@@ -190,12 +193,15 @@ Definitions vector_integer() {
           "v_mul_hi_u32_u24"),
       vector<[](u32 a, u32 b) { return static_cast<u32>(static_cast<i64>(signed24(a)) * signed24(b)); }>(
           "v_mul_i32_i24"),
-      vector<[](u32 a, u32 b) { return (static_cast<u32>(static_cast<i64>(signed24(a)) * signed24(b) >> 32)); }>(
-          "v_mul_hi_i32_i24"),
+      vector<[](u32 a, u32 b) {
+        return (static_cast<u32>(static_cast<i64>(signed24(a)) * signed24(b) >> 32));
+      }>("v_mul_hi_i32_i24"),
       clocks(vector<[](u32 a, u32 b) { return a * b; }>("v_mul_lo_u32"), 16),
-      clocks(vector<[](u32 a, u32 b) { return (static_cast<u32>(static_cast<u64>(a) * b >> 32)); }>("v_mul_hi_u32"),
+      clocks(vector<[](u32 a, u32 b) { return (static_cast<u32>(static_cast<u64>(a) * b >> 32)); }>(
+                 "v_mul_hi_u32"),
              16),
-      clocks(vector<[](i32 a, i32 b) { return (static_cast<u32>(static_cast<i64>(a) * b >> 32)); }>("v_mul_hi_i32"),
+      clocks(vector<[](i32 a, i32 b) { return (static_cast<u32>(static_cast<i64>(a) * b >> 32)); }>(
+                 "v_mul_hi_i32"),
              16),
       vector<[](i32 a, i32 b) { return std::min(a, b); }>("v_min_i32"),
       vector<[](i32 a, i32 b) { return std::max(a, b); }>("v_max_i32"),
@@ -220,13 +226,16 @@ Definitions vector_integer() {
       vector<[](u32 a, u32 b, u32 c) { return (a & b) | (~a & c); }>("v_bfi_b32"),
       vector<[](u32 a, u32 b) { return ((1u << (a & 31)) - 1) << (b & 31); }>("v_bfm_b32"),
       vector<[](u32 a, u32 b) { return static_cast<u32>(std::popcount(a)) + b; }>("v_bcnt_u32_b32"),
-      vector<[](u32 a, u32 b, u32 c) { return (static_cast<u32>((static_cast<u64>(a) << 32 | b) >> (c & 31))); }>(
-          "v_alignbit_b32"),
-      vector<[](u32 a, u32 b, u32 c) { return (static_cast<u32>((static_cast<u64>(a) << 32 | b) >> (8 * (c & 3)))); }>(
-          "v_alignbyte_b32"),
+      vector<[](u32 a, u32 b, u32 c) {
+        return (static_cast<u32>((static_cast<u64>(a) << 32 | b) >> (c & 31)));
+      }>("v_alignbit_b32"),
+      vector<[](u32 a, u32 b, u32 c) {
+        return (static_cast<u32>((static_cast<u64>(a) << 32 | b) >> (8 * (c & 3))));
+      }>("v_alignbyte_b32"),
       vector<[](u32 a, u32 b, u32 c) { return low24(a) * low24(b) + c; }>("v_mad_u32_u24"),
-      vector<[](u32 a, u32 b, u32 c) { return static_cast<u32>(static_cast<i64>(signed24(a)) * signed24(b)) + c; }>(
-          "v_mad_i32_i24"),
+      vector<[](u32 a, u32 b, u32 c) {
+        return static_cast<u32>(static_cast<i64>(signed24(a)) * signed24(b)) + c;
+      }>("v_mad_i32_i24"),
       vector<[](u32 a, u32 b, u32 c) { return sum_of_differences(a, b, c, false); }>("v_sad_u8"),
       vector<[](u32 a, u32 b, u32 c) { return sum_of_differences(a, b, c, true); }>("v_msad_u8"),
       vector<[](u32 a, u32 b, u32 c) { return ((a > b ? a - b : b - a) + c); }>("v_sad_u32"),

@@ -50,8 +50,10 @@ void packed_half(Wave& w, const Instruction& i) {
     }
     Lanes<float> result;
     for (int l = 0; l < kLanes; ++l) {
-      if constexpr (sources == 3 || accumulate) result.x[l] = op(in[0][l], in[1][l], in[2][l]);
-      else result.x[l] = op(in[0][l], in[1][l]);
+      if constexpr (sources == 3 || accumulate)
+        result.x[l] = op(in[0][l], in[1][l], in[2][l]);
+      else
+        result.x[l] = op(in[0][l], in[1][l]);
     }
     if (i.has(kClamp)) modify_output(result.x, i);
     Row32 bits;
@@ -65,7 +67,9 @@ void packed_half(Wave& w, const Instruction& i) {
   write_row(w, i.operand[0].index, out.x, w.exec());
 }
 
-inline float fused_half(float a, float b, float c) { return to_odd(static_cast<double>(a) * b + static_cast<double>(c)); }
+inline float fused_half(float a, float b, float c) {
+  return to_odd(static_cast<double>(a) * b + static_cast<double>(c));
+}
 
 // --- two 16-bit integers ----------------------------------------------------------------------------------
 
@@ -82,8 +86,10 @@ void packed_short(Wave& w, const Instruction& i) {
     }
     for (int l = 0; l < kLanes; ++l) {
       int x;
-      if constexpr (sources == 3) x = op(in[0].x[l], in[1].x[l], in[2].x[l]);
-      else x = op(in[0].x[l], in[1].x[l]);
+      if constexpr (sources == 3)
+        x = op(in[0].x[l], in[1].x[l], in[2].x[l]);
+      else
+        x = op(in[0].x[l], in[1].x[l]);
       if (i.has(kClamp)) x = std::clamp<int>(x, std::numeric_limits<T>::min(), std::numeric_limits<T>::max());
       out.x[l] |= static_cast<uint32_t>(static_cast<uint16_t>(x)) << (16 * part);
     }
@@ -112,8 +118,10 @@ void packed_single(Wave& w, const Instruction& i) {
     const float* in[3] = {};
     for (int n = 0; n < sources; ++n) in[n] = single_part(w, i, n, part, room[n]);
     for (int l = 0; l < kLanes; ++l) {
-      if constexpr (sources == 3) result[part].x[l] = op(in[0][l], in[1][l], in[2][l]);
-      else result[part].x[l] = op(in[0][l], in[1][l]);
+      if constexpr (sources == 3)
+        result[part].x[l] = op(in[0][l], in[1][l], in[2][l]);
+      else
+        result[part].x[l] = op(in[0][l], in[1][l]);
     }
     if (i.has(kClamp)) modify_output(result[part].x, i);
   }
@@ -132,13 +140,16 @@ void v_pk_mov_b32(Wave& w, const Instruction& i) {
 
 // --- mixed ------------------------------------------------------------------------------------------------
 
-// op_sel_hi says that a source is fp16, op_sel in which half; neg_lo negates, neg_hi takes the absolute value.
+// op_sel_hi says that a source is fp16, op_sel in which half; neg_lo negates, neg_hi takes the absolute
+// value.
 const float* mixed_source(const Wave& w, const Instruction& i, int n, Lanes<float>& room) {
   const Operand& o = i.operand[1 + n];
   Row32 spread;
   const uint32_t* row = read_row(w, o, spread);
-  if (i.modifiers.op_sel_hi >> n & 1) widen_halves(room.x, row, i.modifiers.op_sel >> n & 1);
-  else std::memcpy(room.x, row, sizeof room.x);
+  if (i.modifiers.op_sel_hi >> n & 1)
+    widen_halves(room.x, row, i.modifiers.op_sel >> n & 1);
+  else
+    std::memcpy(room.x, row, sizeof room.x);
   if (o.absolute || i.modifiers.neg_hi >> n & 1)
     for (float& x : room.x) x = std::abs(x);
   if (o.negate || i.modifiers.neg_lo >> n & 1)
@@ -163,7 +174,8 @@ void fma_mix(Wave& w, const Instruction& i) {
     narrow_halves(bits.x, result.x);
     const uint32_t* old = w.v[row];
     for (int l = 0; l < kLanes; ++l)
-      bits.x[l] = into == Into::high ? bits.x[l] << 16 | (old[l] & 0xffff) : bits.x[l] | (old[l] & 0xffff0000);
+      bits.x[l] =
+          into == Into::high ? bits.x[l] << 16 | (old[l] & 0xffff) : bits.x[l] | (old[l] & 0xffff0000);
     write_row(w, row, bits.x, w.exec());
   }
 }
@@ -193,8 +205,12 @@ Definition shorts(const char* name) {
 Definitions vector_packed() {
   using u16 = uint16_t;
   using i16 = int16_t;
-  constexpr auto product = [](u16 a, u16 b) { return static_cast<int>(static_cast<uint32_t>(a) * b & 0xffff); };
-  constexpr auto mad = [](u16 a, u16 b, u16 c) { return static_cast<int>((static_cast<uint32_t>(a) * b + c)); };
+  constexpr auto product = [](u16 a, u16 b) {
+    return static_cast<int>(static_cast<uint32_t>(a) * b & 0xffff);
+  };
+  constexpr auto mad = [](u16 a, u16 b, u16 c) {
+    return static_cast<int>((static_cast<uint32_t>(a) * b + c));
+  };
   Definitions all = {
       packed("v_pk_add_f16", packed_half<[](float a, float b) { return a + b; }, 2>, Type::half),
       packed("v_pk_mul_f16", packed_half<[](float a, float b) { return a * b; }, 2>, Type::half),
@@ -202,8 +218,9 @@ Definitions vector_packed() {
       packed("v_pk_min_f16", packed_half<[](float a, float b) { return smaller(a, b); }, 2>, Type::half),
       packed("v_pk_fma_f16", packed_half<[](float a, float b, float c) { return fused_half(a, b, c); }, 3>,
              Type::half),
-      packed("v_pk_fmac_f16", packed_half<[](float a, float b, float c) { return fused_half(a, b, c); }, 2, true>,
-             Type::half, true),
+      packed("v_pk_fmac_f16",
+             packed_half<[](float a, float b, float c) { return fused_half(a, b, c); }, 2, true>, Type::half,
+             true),
       packed("v_pk_maximum3_f16",
              packed_half<[](float a, float b, float c) { return larger(larger(a, b), c); }, 3>, Type::half),
       packed("v_pk_minimum3_f16",

@@ -48,7 +48,8 @@ Definitions vector_short() {
       special("v_subrev_u16", add_sub<u16, -1, true>),
       special("v_add_i16", add_sub<i16, 1, false>),
       special("v_sub_i16", add_sub<i16, -1, false>),
-      vector<[](u16 a, u16 b) { return cut(static_cast<int>(static_cast<uint32_t>(a) * b)); }>("v_mul_lo_u16"),
+      vector<[](u16 a, u16 b) { return cut(static_cast<int>(static_cast<uint32_t>(a) * b)); }>(
+          "v_mul_lo_u16"),
       vector<[](u16 a, u16 b) { return cut(b << (a & 15)); }>("v_lshlrev_b16"),
       vector<[](u16 a, u16 b) { return (cut(b >> (a & 15))); }>("v_lshrrev_b16"),
       vector<[](u16 a, i16 b) { return (static_cast<i16>(b >> (a & 15))); }>("v_ashrrev_i16"),
@@ -56,8 +57,8 @@ Definitions vector_short() {
       vector<[](i16 a, i16 b) { return std::max(a, b); }>("v_max_i16"),
       vector<[](u16 a, u16 b) { return std::min(a, b); }>("v_min_u16"),
       vector<[](i16 a, i16 b) { return std::min(a, b); }>("v_min_i16"),
-      vector<[](u16 a, u16 b, u16 c) { return cut(static_cast<int>(static_cast<uint32_t>(a) * b + c)); }, keep>(
-          "v_mad_u16"),
+      vector<[](u16 a, u16 b, u16 c) { return cut(static_cast<int>(static_cast<uint32_t>(a) * b + c)); },
+             keep>("v_mad_u16"),
       vector<[](i16 a, i16 b, i16 c) { return static_cast<i16>(a * b + c); }, keep>("v_mad_i16"),
       vector<[](u16 a, u16 b, u16 c) { return std::max(std::max(a, b), c); }, keep>("v_max3_u16"),
       vector<[](i16 a, i16 b, i16 c) { return std::max(std::max(a, b), c); }, keep>("v_max3_i16"),

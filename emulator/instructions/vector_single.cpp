@@ -61,7 +61,7 @@ float fix_quotient(float quotient, float denominator, float numerator) {
   if (denominator == 0 || std::isinf(numerator)) return sign(INFINITY);
   if (std::isinf(denominator) || numerator == 0) return sign(0.0f);
   if (exponent_field(numerator) - exponent_field(denominator) < -150) return sign(as_float(1) * 0.5f);
-  if (exponent_field(denominator) == 255) return sign(as_float(0x7f7fffff) * 2.0f);
+  if (quotient != quotient) return sign(INFINITY);  // the sequence overflowed on its way
   return sign(std::abs(quotient));
 }
 
@@ -79,7 +79,8 @@ Scaled scale_for_division(float s0, float s1, float s2) {
   if (subnormal(s1)) return {std::ldexp(s0, 64), false};
   const double inverse = 1.0 / s1, quotient = static_cast<double>(s2) / s1;
   const bool small_inverse = std::abs(inverse) < 0x1p-126, small_quotient = std::abs(quotient) < 0x1p-126;
-  if (small_inverse && small_quotient) return {denominator ? std::ldexp(s0, 64) : s0, true};
+  // The manual scales the denominator up here, which would overflow; down is what the sequence needs.
+  if (small_inverse && small_quotient) return {denominator ? std::ldexp(s0, -64) : s0, true};
   if (small_inverse) return {std::ldexp(s0, -64), false};
   if (small_quotient) return {as_bits(s0) == as_bits(s2) ? std::ldexp(s0, 64) : s0, true};
   if (exponent_field(s2) <= 23) return {std::ldexp(s0, 64), false};
@@ -107,9 +108,12 @@ void v_div_fmas_f32(Wave& w, const Instruction& i) {
   for (int n = 0; n < 3; ++n) in[n] = fetch<float>(w, i, i.operand[1 + n], n, room[n]);
   const uint64_t scaled = w.vcc();
   for (int l = 0; l < kLanes; ++l) {
-    const float x = std::fma(in[0][l], in[1][l], in[2][l]);
+    // One rounding, of the scaled sum.
+    const double x =
+        std::fma(static_cast<double>(in[0][l]), static_cast<double>(in[1][l]), static_cast<double>(in[2][l]));
     const bool up = exponent_field(in[2][l]) > 127;
-    result.x[l] = scaled >> l & 1 ? std::ldexp(x, up ? 64 : -64) : x;
+    result.x[l] = scaled >> l & 1 ? static_cast<float>(std::ldexp(x, up ? 64 : -64))
+                                  : std::fma(in[0][l], in[1][l], in[2][l]);
   }
   store<float>(w, i, result, 3);
 }

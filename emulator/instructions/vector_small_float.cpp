@@ -157,8 +157,10 @@ void pack_two_scaled(Wave& w, const Instruction& i) {
     out.x[l] = narrow(static_cast<float>(a[l] / scale), f, overflow_saturates(w)) |
                narrow(static_cast<float>(b[l] / scale), f, overflow_saturates(w)) << kBits;
   }
-  if (small == Small::fp4) place(w, i, out, byte_shift(i), 0xff);
-  else place(w, i, out, i.modifiers.op_sel & 8 ? 16 : 0, 0xffff);
+  if (small == Small::fp4)
+    place(w, i, out, byte_shift(i), 0xff);
+  else
+    place(w, i, out, i.modifiers.op_sel & 8 ? 16 : 0, 0xffff);
 }
 
 Definition conversion(const std::string& name, Handler run, uint8_t archs, bool keeps) {
@@ -172,8 +174,10 @@ Definition conversion(const std::string& name, Handler run, uint8_t archs, bool 
 template <Small small, class T>
 void add_scaled(Definitions& all, const std::string& small_name, const std::string& wide_name) {
   constexpr uint8_t kArch = only(Arch::gfx950);
-  all.push_back(conversion("v_cvt_scalef32_pk_" + small_name + "_" + wide_name, pack_two_scaled<small, T>, kArch, true));
-  all.push_back(conversion("v_cvt_scalef32_pk_" + wide_name + "_" + small_name, unpack_two<small, T, true>, kArch, false));
+  all.push_back(conversion("v_cvt_scalef32_pk_" + small_name + "_" + wide_name, pack_two_scaled<small, T>,
+                           kArch, true));
+  all.push_back(conversion("v_cvt_scalef32_pk_" + wide_name + "_" + small_name, unpack_two<small, T, true>,
+                           kArch, false));
 }
 
 }  // namespace

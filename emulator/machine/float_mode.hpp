@@ -4,7 +4,8 @@
 
 namespace cdna {
 
-// MODE bits: [1:0] rounding of fp32, [3:2] of fp16 and fp64, [5:4] subnormals of fp32, [7:6] of fp16 and fp64.
+// MODE bits: [1:0] rounding of fp32, [3:2] of fp16 and fp64, [5:4] subnormals of fp32, [7:6] of fp16 and
+// fp64.
 struct FloatMode {
   static constexpr uint32_t kIeee = 0xf0;  // nearest even, nothing flushed
   static uint32_t single(uint32_t mode) { return (mode & 3) | (mode >> 4 & 3) << 4; }

@@ -20,10 +20,10 @@ constexpr uint64_t kSharedBase = 1ull << 48, kPrivateBase = 2ull << 48, kApertur
 
 struct Group {
   std::array<uint32_t, 3> id{};
-  std::vector<uint8_t> lds;                  // as large as the kernel may use
+  std::vector<uint8_t> lds;  // as large as the kernel may use
   std::shared_ptr<const Regions> regions;
-  MemoryCounters* counters = nullptr;        // of memory accesses; null: not counted
-  Checker* checker = nullptr;                // null: no checks beyond bounds
+  MemoryCounters* counters = nullptr;  // of memory accesses; null: not counted
+  Checker* checker = nullptr;          // null: no checks beyond bounds
 };
 
 // "wave 3 of workgroup (0,1,2), instruction 'text' at 0x100 of kernel k"

@@ -8,7 +8,8 @@ namespace cdna {
 namespace {
 
 std::string describe(const Region& r) {
-  return r.label + " [" + hex(r.begin) + ", " + hex(r.end) + ") of " + std::to_string(r.end - r.begin) + " bytes";
+  return r.label + " [" + hex(r.begin) + ", " + hex(r.end) + ") of " + std::to_string(r.end - r.begin) +
+         " bytes";
 }
 
 }  // namespace

@@ -16,10 +16,10 @@ struct Program;
 struct Region;
 
 constexpr int kLanes = 64;
-constexpr int kRegisters = 512;                // VGPRs, then AGPRs from accum_offset on
-constexpr int kSpareRows = 12;                 // for DPP and SDWA: three operands of two rows, results
+constexpr int kRegisters = 512;  // VGPRs, then AGPRs from accum_offset on
+constexpr int kSpareRows = 12;   // for DPP and SDWA: three operands of two rows, results
 constexpr int kRows = kRegisters + kSpareRows;
-constexpr uint32_t kPoison = 0x7fc0dead;       // a quiet NaN that no kernel computes
+constexpr uint32_t kPoison = 0x7fc0dead;  // a quiet NaN that no kernel computes
 constexpr uint64_t kAllLanes = ~0ull;
 
 enum class State : uint8_t { running, at_barrier, finished };
@@ -38,14 +38,14 @@ struct Wave {
   uint32_t s[kScalars];
   bool scc = false;
   State state = State::running;
-  bool late = false;              // effects wait for s_waitcnt
+  bool late = false;  // effects wait for s_waitcnt
   Arch arch = Arch::gfx942;
-  uint32_t pc = 0;                // index of the next instruction
+  uint32_t pc = 0;  // index of the next instruction
   uint32_t mode = FloatMode::kIeee;
-  int index = 0;                  // in its workgroup
-  uint64_t scratch = 0;           // its private memory: dword n of lane l at (64 n + l) * 4
-  uint64_t scratch_bytes = 0;     // a lane
-  bool exact = false;             // MFMA arithmetic
+  int index = 0;               // in its workgroup
+  uint64_t scratch = 0;        // its private memory: dword n of lane l at (64 n + l) * 4
+  uint64_t scratch_bytes = 0;  // a lane
+  bool exact = false;          // MFMA arithmetic
   Group* group = nullptr;
   const Program* program = nullptr;
   const Region* region = nullptr;  // that its last access hit

@@ -1,6 +1,5 @@
 #include "mfma/elements.hpp"
 
-
 namespace cdna {
 namespace {
 
@@ -15,7 +14,8 @@ std::array<float, 256> table(const Format& f) {
 
 const std::array<float, 256>& small_numbers(const Format& f) {
   static const std::array<std::array<float, 256>, 7> tables = {
-      table(kE4m3), table(kE5m2), table(kE2m3), table(kE3m2), table(kE2m1), table(kE4m3Fnuz), table(kE5m2Fnuz)};
+      table(kE4m3), table(kE5m2),     table(kE2m3),    table(kE3m2),
+      table(kE2m1), table(kE4m3Fnuz), table(kE5m2Fnuz)};
   const bool fnuz = f.top == Format::fnuz;
   if (f.exponent_bits == 4) return tables[fnuz ? 5 : 0];
   if (f.exponent_bits == 5) return tables[fnuz ? 6 : 1];

@@ -46,12 +46,13 @@ Significand significand(float x, int fraction_bits) {
   if (x == 0) return {0, kSmallest};
   const uint32_t bits = std::bit_cast<uint32_t>(x);
   const int field = static_cast<int>(bits >> 23 & 0xff);
-  const auto digits = static_cast<int32_t>((bits & 0x7fffff) | (field ? 0x800000 : 0)) >> (23 - fraction_bits);
+  const auto digits =
+      static_cast<int32_t>((bits & 0x7fffff) | (field ? 0x800000 : 0)) >> (23 - fraction_bits);
   return {bits >> 31 ? -digits : digits, field ? field - 127 : kSmallest};
 }
 
-float fused_dot_add(const float* a, int a_step, const float* b, int b_step, int count, int fraction_a, int fraction_b,
-                    float c, bool even_odd) {
+float fused_dot_add(const float* a, int a_step, const float* b, int b_step, int count, int fraction_a,
+                    int fraction_b, float c, bool even_odd) {
   double plain = c;
   bool above = false, below = false;
   Significand product[kMostProducts];
@@ -76,7 +77,8 @@ float fused_dot_add(const float* a, int a_step, const float* b, int b_step, int 
   const Significand sc = significand(c, 23);
   const int top = std::max(sum.exponent, sc.exponent);
   const int64_t total = shift_down(sum.digits << (kSumBits - kProductBits), top - sum.exponent);
-  int64_t accumulator = shift_down(static_cast<int64_t>(sc.digits) << (kAccumulatorBits - 23), top - sc.exponent);
+  int64_t accumulator =
+      shift_down(static_cast<int64_t>(sc.digits) << (kAccumulatorBits - 23), top - sc.exponent);
   if (even_odd && sc.exponent < top - 25) accumulator = 0;
   const int64_t digits = total + (accumulator << (kSumBits - kAccumulatorBits));
   return static_cast<float>(std::ldexp(static_cast<double>(digits), top - kSumBits));

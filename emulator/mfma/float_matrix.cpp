@@ -10,7 +10,8 @@ template <class E>
 constexpr Rounding rounding(Arch arch, bool short_groups) {
   if (E::kFraction == 23) return {Rounding::chain, 1, 23, 23, false};
   if (E::kBits == 32) return {Rounding::fused, 4, E::kFraction, E::kFraction, false};
-  if (arch == Arch::gfx90a) return {Rounding::pairwise, short_groups ? 2 : 4, E::kFraction, E::kFraction, false};
+  if (arch == Arch::gfx90a)
+    return {Rounding::pairwise, short_groups ? 2 : 4, E::kFraction, E::kFraction, false};
   return {Rounding::fused, 8, E::kFraction, E::kFraction, false};
 }
 
@@ -88,7 +89,8 @@ template <class L, class E, bool short_groups = false>
 void add(Definitions& all, const Both& names) {
   if (names.old_name)
     all.push_back(matrix_definition(names.old_name, run<L, E, short_groups>, names.old_passes, kOld));
-  if (names.new_name) all.push_back(matrix_definition(names.new_name, run<L, E, short_groups>, names.new_passes, kNew));
+  if (names.new_name)
+    all.push_back(matrix_definition(names.new_name, run<L, E, short_groups>, names.new_passes, kNew));
 }
 
 void add_singles(Definitions& all) {
@@ -98,16 +100,20 @@ void add_singles(Definitions& all) {
   add<MatrixLayout<4, 1, 16>, F32>(all, {"4x4x1f32", "4x4x1_16b_f32", 2, 2});
   add<MatrixLayout<32, 2, 1>, F32>(all, {"32x32x2f32", "32x32x2_f32", 16, 16});
   add<MatrixLayout<16, 4, 1>, F32>(all, {"16x16x4f32", "16x16x4_f32", 8, 8});
-  Definition wide = matrix_definition("32x32x4_xf32", run<MatrixLayout<32, 4, 1>, Xf32, false>, 8, only(Arch::gfx942));
+  Definition wide =
+      matrix_definition("32x32x4_xf32", run<MatrixLayout<32, 4, 1>, Xf32, false>, 8, only(Arch::gfx942));
   all.push_back(wide);
-  all.push_back(matrix_definition("16x16x8_xf32", run<MatrixLayout<16, 8, 1>, Xf32, false>, 4, only(Arch::gfx942)));
+  all.push_back(
+      matrix_definition("16x16x8_xf32", run<MatrixLayout<16, 8, 1>, Xf32, false>, 4, only(Arch::gfx942)));
 }
 
 // fp16 and, under _1k names on gfx90a, bf16.
 template <class E>
 void add_sixteen_bits(Definitions& all, const std::string& type, const std::string& k) {
-  const auto both = [&]<class L>(const std::string& shape, const std::string& blocks, int old_passes, int new_passes) {
-    add<L, E>(all, {(shape + type + k).c_str(), (shape + blocks + "_" + type).c_str(), old_passes, new_passes});
+  const auto both = [&]<class L>(const std::string& shape, const std::string& blocks, int old_passes,
+                                 int new_passes) {
+    add<L, E>(all,
+              {(shape + type + k).c_str(), (shape + blocks + "_" + type).c_str(), old_passes, new_passes});
   };
   both.template operator()<MatrixLayout<32, 4, 2>>("32x32x4", "_2b", 16, 16);
   both.template operator()<MatrixLayout<16, 4, 4>>("16x16x4", "_4b", 8, 8);
@@ -131,13 +137,16 @@ void add_first_brains(Definitions& all) {
 
 template <bool wide_a, bool wide_b>
 void add_eight_bits(Definitions& all, const std::string& types) {
-  all.push_back(matrix_definition("32x32x16" + types, run_eight_bits<MatrixLayout<32, 16, 1>, wide_a, wide_b>, 8, kNew));
-  all.push_back(matrix_definition("16x16x32" + types, run_eight_bits<MatrixLayout<16, 32, 1>, wide_a, wide_b>, 4, kNew));
+  all.push_back(matrix_definition("32x32x16" + types, run_eight_bits<MatrixLayout<32, 16, 1>, wide_a, wide_b>,
+                                  8, kNew));
+  all.push_back(matrix_definition("16x16x32" + types, run_eight_bits<MatrixLayout<16, 32, 1>, wide_a, wide_b>,
+                                  4, kNew));
 }
 
 }  // namespace
 
-Definition matrix_definition(const std::string& shape, Handler run, int passes, uint8_t archs, const char* prefix) {
+Definition matrix_definition(const std::string& shape, Handler run, int passes, uint8_t archs,
+                             const char* prefix) {
   Definition d{prefix + shape, run, Class::matrix};
   d.sources.fill(Type::single);
   d.passes = static_cast<uint8_t>(passes);

@@ -8,8 +8,8 @@ template <int m, int k, int blocks, int height = 4>
 struct MatrixLayout {
   static constexpr int M = m, K = k, B = blocks;
   static constexpr int kGroups = 64 / (M * B) > 0 ? 64 / (M * B) : 1;  // groups of lanes along K
-  static constexpr int kPerLane = K / kGroups;                        // inputs a lane
-  static constexpr int kOutputs = M * M * B / 64;                     // outputs a lane
+  static constexpr int kPerLane = K / kGroups;                         // inputs a lane
+  static constexpr int kOutputs = M * M * B / 64;                      // outputs a lane
 
   // Inputs: item n of a lane.
   static constexpr int input_row(int lane) { return lane % M; }
@@ -19,7 +19,7 @@ struct MatrixLayout {
   // Outputs come in groups of H consecutive rows.
   static constexpr int H = height;
   static constexpr int ceil_div(int a, int b) { return (a + b - 1) / b; }
-  static constexpr int kBlocksPerItem = ceil_div(64, M * M / H);
+  static constexpr int kBlocksPerItem = ceil_div(64, M* M / H);
   static constexpr int kRowsPerItem = 64 / kBlocksPerItem / M;
   static constexpr int kRowGroups = M / (H * kRowsPerItem);
 

@@ -36,7 +36,8 @@ void multiply_large(Accumulators<L>& d, const InputMatrix<L>& a, const InputMatr
       const int block = L::output_block(n, part), row = L::output_row(n, part);
       Vector8 sum[kRows][kVectors];
       for (int r = 0; r < kRows; ++r)
-        for (int v = 0; v < kVectors; ++v) sum[r][v] = Vector8::load(d.x[n + r] + part * L::M + v * Vector8::kSize);
+        for (int v = 0; v < kVectors; ++v)
+          sum[r][v] = Vector8::load(d.x[n + r] + part * L::M + v * Vector8::kSize);
       for (int k = 0; k < L::K; ++k) {
         Vector8 right[kVectors];
         for (int v = 0; v < kVectors; ++v) right[v] = Vector8::load(b.x[block][k] + v * Vector8::kSize);
@@ -52,8 +53,10 @@ void multiply_large(Accumulators<L>& d, const InputMatrix<L>& a, const InputMatr
 
 template <class L>
 void multiply_fast(Accumulators<L>& d, const InputMatrix<L>& a, const InputMatrix<L>& b) {
-  if constexpr (L::M >= 16) multiply_large(d, a, b);
-  else multiply_small(d, a, b);
+  if constexpr (L::M >= 16)
+    multiply_large(d, a, b);
+  else
+    multiply_small(d, a, b);
 }
 
 template <class L>
@@ -74,9 +77,12 @@ void multiply_exact(Accumulators<L>& d, const InputMatrix<L>& a, const InputMatr
 }
 
 template <class L>
-void multiply(const Wave& w, Accumulators<L>& d, const InputMatrix<L>& a, const InputMatrix<L>& b, const Rounding& r) {
-  if (w.exact && r.kind != Rounding::chain) multiply_exact(d, a, b, r);
-  else multiply_fast(d, a, b);
+void multiply(const Wave& w, Accumulators<L>& d, const InputMatrix<L>& a, const InputMatrix<L>& b,
+              const Rounding& r) {
+  if (w.exact && r.kind != Rounding::chain)
+    multiply_exact(d, a, b, r);
+  else
+    multiply_fast(d, a, b);
 }
 
 }  // namespace cdna

@@ -40,7 +40,8 @@ void unpack_small(InputMatrix<L>& m, const Wave& w, const Operand& o, const Inpu
       m.x[0][L::input_k(lane, n)][L::input_row(lane)] = number[field(w, o.index, lane, n, in.bits)];
 }
 
-// E8M0 exponents, one a lane: row (column) and block of K are the lane's. Constants give the exponent of a float.
+// E8M0 exponents, one a lane: row (column) and block of K are the lane's. Constants give the exponent of a
+// float.
 struct Scales {
   double x[kLanes];
 };

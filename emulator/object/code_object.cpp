@@ -30,7 +30,8 @@ KernelNotes read_notes(const Message& m) {
   n.dynamic_stack = m.number(".uses_dynamic_stack", 0);
   if (const Message* arguments = m.find(".args"))
     for (const Message& a : arguments->list)
-      n.arguments.push_back({a.word(".name"), a.word(".value_kind"), static_cast<uint32_t>(a.number(".offset", 0)),
+      n.arguments.push_back({a.word(".name"), a.word(".value_kind"),
+                             static_cast<uint32_t>(a.number(".offset", 0)),
                              static_cast<uint32_t>(a.number(".size", 0))});
   return n;
 }
@@ -85,14 +86,16 @@ class Loader {
     if (abi < 2 || abi > 4)
       throw Error("code object version " + std::to_string(abi + 2) + " is not supported, 4 to 6 are");
     const Generation* g = find_generation(header_.flags & 0xff);
-    if (!g) throw Error("the code object is for a GPU that is not gfx90a, gfx942 or gfx950 (machine " +
-                        hex(header_.flags & 0xff) + ")");
+    if (!g)
+      throw Error("the code object is for a GPU that is not gfx90a, gfx942 or gfx950 (machine " +
+                  hex(header_.flags & 0xff) + ")");
     object_->arch_ = g->arch;
     object_->version_ = abi + 2;
   }
 
   void map_segments() {
-    if (header_.phentsize != sizeof(elf::Segment)) throw Error("the code object's program headers are malformed");
+    if (header_.phentsize != sizeof(elf::Segment))
+      throw Error("the code object's program headers are malformed");
     uint64_t top = 0;
     for (int n = 0; n < header_.phnum; ++n) {
       const auto s = file_.read<elf::Segment>(header_.phoff + n * sizeof(elf::Segment), "program headers");
@@ -120,7 +123,8 @@ class Loader {
     if (header_.shnum && header_.shentsize != sizeof(elf::Section))
       throw Error("the code object's section headers are malformed");
     for (int n = 0; n < header_.shnum; ++n)
-      sections_.push_back(file_.read<elf::Section>(header_.shoff + n * sizeof(elf::Section), "section headers"));
+      sections_.push_back(
+          file_.read<elf::Section>(header_.shoff + n * sizeof(elf::Section), "section headers"));
     for (const elf::Section& s : sections_)
       if (s.type == elf::kDynamicSymbols) read_symbols(s);
     for (const elf::Section& s : sections_)
@@ -150,8 +154,10 @@ class Loader {
         const auto r = table.read<elf::Relocation>(n * sizeof(elf::Relocation), "relocations");
         const uint32_t type = static_cast<uint32_t>(r.info), index = static_cast<uint32_t>(r.info >> 32);
         uint64_t value = base + static_cast<uint64_t>(r.addend);
-        if (type == elf::kAbs64 && index < dynamic_.size()) value += dynamic_[index].address;
-        else if (type != elf::kRelative64) throw Error("unknown relocation type " + std::to_string(type));
+        if (type == elf::kAbs64 && index < dynamic_.size())
+          value += dynamic_[index].address;
+        else if (type != elf::kRelative64)
+          throw Error("unknown relocation type " + std::to_string(type));
         if (r.offset > object_->image_bytes_ - sizeof value)
           throw Error("a relocation of the code object lies outside its image");
         std::memcpy(object_->image() + r.offset, &value, sizeof value);

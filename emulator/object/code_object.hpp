@@ -27,8 +27,13 @@ struct KernelDescriptor {
 
   // Registers that a kernel may find filled, in this order (properties, bit by bit).
   enum Property : uint16_t {
-    private_segment_buffer = 1, dispatch_pointer = 2, queue_pointer = 4, kernarg_pointer = 8,
-    dispatch_id = 16, flat_scratch_init = 32, private_segment_size = 64,
+    private_segment_buffer = 1,
+    dispatch_pointer = 2,
+    queue_pointer = 4,
+    kernarg_pointer = 8,
+    dispatch_id = 16,
+    flat_scratch_init = 32,
+    private_segment_size = 64,
   };
   uint32_t accum_offset() const { return ((rsrc3 & 63) + 1) * 4; }
   uint32_t vgpr_count() const { return ((rsrc1 & 63) + 1) * 8; }
@@ -86,7 +91,8 @@ class CodeObject {
   static std::shared_ptr<CodeObject> load(std::span<const uint8_t> file);
 
   // Bare machine code as an object with one kernel, named "code", that starts at its first byte.
-  static std::shared_ptr<CodeObject> of_code(Arch arch, std::span<const uint8_t> code, KernelDescriptor descriptor);
+  static std::shared_ptr<CodeObject> of_code(Arch arch, std::span<const uint8_t> code,
+                                             KernelDescriptor descriptor);
 
   Arch arch() const { return arch_; }
   int version() const { return version_; }

@@ -19,13 +19,20 @@ class Reader {
     if (tag >= 0xe0) return integer(static_cast<uint64_t>(static_cast<int8_t>(tag)));
     switch (tag) {
       case 0xc0: return {};
-      case 0xc2: case 0xc3: return integer(tag & 1);
-      case 0xc4: case 0xd9: return text(big_endian(1));
-      case 0xc5: case 0xda: return text(big_endian(2));
-      case 0xc6: case 0xdb: return text(big_endian(4));
+      case 0xc2:
+      case 0xc3: return integer(tag & 1);
+      case 0xc4:
+      case 0xd9: return text(big_endian(1));
+      case 0xc5:
+      case 0xda: return text(big_endian(2));
+      case 0xc6:
+      case 0xdb: return text(big_endian(4));
       case 0xca: return integer(big_endian(4));
       case 0xcb: return integer(big_endian(8));
-      case 0xcc: case 0xcd: case 0xce: case 0xcf: return integer(big_endian(1 << (tag - 0xcc)));
+      case 0xcc:
+      case 0xcd:
+      case 0xce:
+      case 0xcf: return integer(big_endian(1 << (tag - 0xcc)));
       case 0xd0: return integer(static_cast<uint64_t>(static_cast<int8_t>(big_endian(1))));
       case 0xd1: return integer(static_cast<uint64_t>(static_cast<int16_t>(big_endian(2))));
       case 0xd2: return integer(static_cast<uint64_t>(static_cast<int32_t>(big_endian(4))));

@@ -32,8 +32,8 @@ std::vector<Code> assemble_lines(Arch arch, const std::vector<std::string>& line
     std::ofstream file(input);
     for (size_t n = 0; n < lines.size(); ++n) file << "line" << n << ":\n" << lines[n] << "\n";
   }
-  const std::string command = std::string("llvm-mc-22 -triple=amdgcn-amd-amdhsa -mcpu=") + generation(arch).name +
-                              " -show-encoding " + input + " 2>/dev/null";
+  const std::string command = std::string("llvm-mc-22 -triple=amdgcn-amd-amdhsa -mcpu=") +
+                              generation(arch).name + " -show-encoding " + input + " 2>/dev/null";
   std::vector<Code> out(lines.size());
   FILE* pipe = popen(command.c_str(), "r");
   EXPECT_NE(pipe, nullptr);

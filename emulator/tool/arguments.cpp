@@ -15,7 +15,8 @@ std::array<uint32_t, 3> sizes(const std::string& text) {
   size_t at = 0;
   for (int n = 0; n < 3 && at <= text.size(); ++n) {
     const size_t end = std::min(text.find(',', at), text.size());
-    out[static_cast<size_t>(n)] = static_cast<uint32_t>(std::strtoul(text.substr(at, end - at).c_str(), nullptr, 0));
+    out[static_cast<size_t>(n)] =
+        static_cast<uint32_t>(std::strtoul(text.substr(at, end - at).c_str(), nullptr, 0));
     at = end + 1;
   }
   return out;
@@ -56,18 +57,28 @@ RunOptions parse_run(const std::vector<std::string>& words) {
       if (n + 1 >= words.size()) throw Error("option " + w + " needs a value");
       return words[++n];
     };
-    if (w == "--grid") o.grid.groups = sizes(next());
-    else if (w == "--block") o.grid.threads = sizes(next());
-    else if (w == "--lds") o.grid.dynamic_lds = static_cast<uint32_t>(std::strtoul(next().c_str(), nullptr, 0));
-    else if (w == "--schedule") o.settings.schedule = Schedule::parse(next());
-    else if (w == "--late") o.settings.late = true;
-    else if (w == "--exact") o.settings.exact = true;
-    else if (w == "--count") o.settings.count_memory = true;
-    else if (w == "--json") o.json = true;
-    else if (w == "--threads") o.settings.threads = std::atoi(next().c_str());
+    if (w == "--grid")
+      o.grid.groups = sizes(next());
+    else if (w == "--block")
+      o.grid.threads = sizes(next());
+    else if (w == "--lds")
+      o.grid.dynamic_lds = static_cast<uint32_t>(std::strtoul(next().c_str(), nullptr, 0));
+    else if (w == "--schedule")
+      o.settings.schedule = Schedule::parse(next());
+    else if (w == "--late")
+      o.settings.late = true;
+    else if (w == "--exact")
+      o.settings.exact = true;
+    else if (w == "--count")
+      o.settings.count_memory = true;
+    else if (w == "--json")
+      o.json = true;
+    else if (w == "--threads")
+      o.settings.threads = std::atoi(next().c_str());
     else if (w == "--checks") {
       const std::string& c = next();
-      if (c != "none" && c != "waits" && c != "all") throw Error("--checks '" + c + "' is none of none, waits, all");
+      if (c != "none" && c != "waits" && c != "all")
+        throw Error("--checks '" + c + "' is none of none, waits, all");
       o.settings.checks = c != "none";
       o.settings.hazards = c == "all";
     } else if (w.rfind("--", 0) == 0) {
@@ -111,11 +122,12 @@ std::vector<uint8_t> Buffers::pack(const Kernel& k, const std::vector<std::strin
   size_t n = 0;
   for (const Argument& a : k.notes.arguments) {
     if (a.hidden()) continue;
-    if (n == words.size()) throw Error("kernel " + k.name + " wants more than " + std::to_string(n) + " arguments");
+    if (n == words.size())
+      throw Error("kernel " + k.name + " wants more than " + std::to_string(n) + " arguments");
     const std::vector<uint8_t> v = value(words[n++]);
     if (v.size() != a.size || a.offset + a.size > block.size())
-      throw Error("argument '" + words[n - 1] + "' has " + std::to_string(v.size()) + " bytes, the kernel wants " +
-                  std::to_string(a.size));
+      throw Error("argument '" + words[n - 1] + "' has " + std::to_string(v.size()) +
+                  " bytes, the kernel wants " + std::to_string(a.size));
     std::memcpy(block.data() + a.offset, v.data(), v.size());
   }
   if (n != words.size()) throw Error("kernel " + k.name + " takes " + std::to_string(n) + " arguments");

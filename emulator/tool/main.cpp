@@ -43,9 +43,10 @@ int list(const CodeObject& object) {
               object.kernels().size());
   for (const Kernel& k : object.kernels()) {
     const KernelDescriptor& d = k.descriptor;
-    std::printf("%s\n  code %llu bytes at %s, arguments %u bytes, LDS %u, private %u, registers %u (AGPRs from %u)\n",
-                k.name.c_str(), static_cast<unsigned long long>(k.code_bytes), hex(k.entry).c_str(), k.kernarg_bytes(),
-                d.lds_bytes, d.scratch_bytes, d.vgpr_count(), d.accum_offset());
+    std::printf(
+        "%s\n  code %llu bytes at %s, arguments %u bytes, LDS %u, private %u, registers %u (AGPRs from %u)\n",
+        k.name.c_str(), static_cast<unsigned long long>(k.code_bytes), hex(k.entry).c_str(),
+        k.kernarg_bytes(), d.lds_bytes, d.scratch_bytes, d.vgpr_count(), d.accum_offset());
     for (const Argument& a : k.notes.arguments)
       std::printf("    %4u %2u %s %s\n", a.offset, a.size, a.kind.c_str(), a.name.c_str());
   }

@@ -1,0 +1,178 @@
+// What the emulator must catch: kernels that are wrong in ways hardware hides.
+#include <gtest/gtest.h>
+
+#include "assembler.hpp"
+#include "base/error.hpp"
+#include "decode/program.hpp"
+#include "dispatch/launch.hpp"
+
+namespace cdna::test {
+namespace {
+
+struct Situation {
+  uint32_t threads = 64, lds = 0;
+  bool late = false, checks = true;
+  const char* schedule = "16";
+  uint64_t limit = 1u << 20;
+};
+
+// Runs code that finds the address of 4096 bytes in s[0:1] as its first argument's place; "" when nothing is
+// wrong.
+class Checks : public testing::Test {
+ protected:
+  std::string fault(Arch arch, const std::string& text, const Situation& setup = {}) {
+    KernelDescriptor d{};
+    d.rsrc3 = 63;
+    d.rsrc1 = 63 | 0xf0 << 12;
+    d.rsrc2 = 2 << 1;
+    d.properties = KernelDescriptor::kernarg_pointer;
+    d.lds_bytes = setup.lds;
+    const std::string whole =
+        "s_load_dwordx2 s[4:5], s[0:1], 0x0\ns_waitcnt lgkmcnt(0)\nv_lshlrev_b32 v1, 2, v0\n" + text +
+        "\ns_endpgm\n";
+    const auto object = CodeObject::of_code(arch, assemble(arch, whole), d);
+    Launch l;
+    l.program = decode(object, object->kernels()[0]);
+    l.grid.threads = {setup.threads, 1, 1};
+    const auto address = reinterpret_cast<uint64_t>(data.data());
+    l.arguments = kernel_arguments(l.program->kernel, l.grid, &address, sizeof address);
+    l.settings.checks = l.settings.hazards = setup.checks;
+    l.settings.late = setup.late;
+    l.settings.schedule = Schedule::parse(setup.schedule);
+    l.settings.wave_limit = setup.limit;
+    MemoryMap memory;
+    memory.add(address, data.size() * 4, "test data");
+    l.memory = &memory;
+    try {
+      run(l);
+      return "";
+    } catch (const Error& e) {
+      return e.what();
+    }
+  }
+  void expect(const std::string& message, const std::string& part) {
+    EXPECT_NE(message.find(part), std::string::npos) << "got: " << message;
+  }
+
+  std::vector<uint32_t> data = std::vector<uint32_t>(1024, 7);
+};
+
+TEST_F(Checks, AccessOutsideEveryAllocation) {
+  const std::string m =
+      fault(Arch::gfx942, "v_mov_b32 v2, 0xffc\nv_add_u32 v2, v2, v1\nglobal_load_dword v3, v2, s[4:5]");
+  expect(m, "kernel code, instruction 'global_load_dword v3, v2, s[4:5]' at 0x");
+  expect(m, "wave 0 of workgroup (0,0,0): lane 1 accesses 4 bytes at 0x");
+  expect(m, "0 bytes behind the end of test data");
+  EXPECT_EQ(fault(Arch::gfx942, "global_load_dword v3, v1, s[4:5]\ns_waitcnt vmcnt(0)"), "");
+}
+
+TEST_F(Checks, BuffersClampInsteadOfFaulting) {
+  const std::string buffer =
+      "s_mov_b32 s8, s4\ns_mov_b32 s9, s5\ns_mov_b32 s10, 128\ns_mov_b32 s11, 0x27000\n"
+      "buffer_load_dword v3, v1, s[8:11], 0 offen\ns_waitcnt vmcnt(0)\nglobal_store_dword v1, v3, s[4:5] "
+      "offset:512";
+  EXPECT_EQ(fault(Arch::gfx942, buffer), "");
+  EXPECT_EQ(data[128 + 31], 7u);
+  EXPECT_EQ(data[128 + 32], 0u);  // beyond 128 bytes
+}
+
+TEST_F(Checks, LdsBounds) {
+  const std::string m = fault(Arch::gfx90a, "ds_write_b32 v1, v0 offset:4", {.lds = 256});
+  expect(m, "lane 63 accesses 4 bytes of LDS at 0x100, the workgroup has 256");
+  EXPECT_EQ(fault(Arch::gfx90a, "ds_write_b32 v1, v0", {.lds = 256}), "");
+}
+
+TEST_F(Checks, ResultsUsedBeforeTheirWait) {
+  expect(fault(Arch::gfx942, "global_load_dword v3, v1, s[4:5]\nv_add_u32 v4, v3, v0"),
+         "reads v3 (of the register file), which 'global_load_dword v3, v1, s[4:5]'");
+  expect(fault(Arch::gfx942,
+               "global_load_dword v3, v1, s[4:5]\nglobal_load_dword v4, v1, s[4:5]\ns_waitcnt vmcnt(1)\n"
+               "v_add_u32 v5, v3, v4"),
+         "reads v4");
+  expect(fault(Arch::gfx942, "ds_read_b32 v3, v1\ns_waitcnt vmcnt(0)\nv_mov_b32 v4, v3", {.lds = 256}),
+         "reads v3");
+  expect(fault(Arch::gfx942, "s_load_dword s8, s[4:5], 0x0\ns_add_u32 s9, s8, s8"), "reads s8");
+  expect(fault(Arch::gfx942,
+               "s_load_dword s8, s[4:5], 0x0\ns_load_dword s9, s[4:5], 0x4\ns_waitcnt lgkmcnt(1)\n"
+               "s_mov_b32 s10, s8"),
+         "reads s8");  // scalar loads return in any order
+  expect(fault(Arch::gfx942, "global_load_dword v3, v1, s[4:5]\nv_mov_b32 v3, 0"), "overwrites v3");
+}
+
+TEST_F(Checks, LdsReadBeforeALoadIntoItHasArrived) {
+  const std::string load = "s_mov_b32 m0, 0\ns_nop 0\nglobal_load_lds_dword v1, s[4:5]\n";
+  expect(fault(Arch::gfx942, load + "ds_read_b32 v3, v1\ns_waitcnt lgkmcnt(0)", {.lds = 256}),
+         "reads LDS at 0x0");
+  EXPECT_EQ(fault(Arch::gfx942, load + "s_waitcnt vmcnt(0)\nds_read_b32 v3, v1\ns_waitcnt lgkmcnt(0)",
+                  {.lds = 256}),
+            "");
+}
+
+TEST_F(Checks, LateResultsArriveAtTheWait) {
+  const std::string text =
+      "v_mov_b32 v3, 0\nglobal_load_dword v3, v1, s[4:5]\nv_mov_b32 v4, v3\ns_waitcnt vmcnt(0)\n"
+      "global_store_dword v1, v4, s[4:5] offset:1024\nglobal_store_dword v1, v3, s[4:5] offset:2048";
+  EXPECT_EQ(fault(Arch::gfx942, text, {.late = true, .checks = false}), "");
+  EXPECT_EQ(data[256], kPoison);
+  EXPECT_EQ(data[512], 7u);
+}
+
+TEST_F(Checks, RegistersAndLdsArePoisoned) {
+  EXPECT_EQ(fault(Arch::gfx942,
+                  "ds_read_b32 v3, v1\ns_waitcnt lgkmcnt(0)\nglobal_store_dword v1, v3, s[4:5]\n"
+                  "global_store_dword v1, v77, s[4:5] offset:256",
+                  {.lds = 256}),
+            "");
+  EXPECT_EQ(data[0], kPoison);
+  EXPECT_EQ(data[64], kPoison);
+}
+
+TEST_F(Checks, BarrierMismatch) {
+  const std::string text =
+      "v_readfirstlane_b32 s8, v0\ns_cmp_eq_u32 s8, 0\ns_cbranch_scc1 1\ns_barrier\ns_nop 0";
+  expect(fault(Arch::gfx942, text, {.threads = 128}),
+         "barrier mismatch: the wave waits at its barrier number 1, but wave 0 has ended after 0 barriers");
+  EXPECT_EQ(fault(Arch::gfx942, text, {.threads = 128, .checks = false}), "");  // hardware lets it pass
+}
+
+TEST_F(Checks, EndlessLoopsEnd) {
+  expect(fault(Arch::gfx942, "s_branch 65535", {.limit = 1000}), "seems to hang");
+}
+
+TEST_F(Checks, WaitStates) {
+  struct Row {
+    const char *bad, *good, *part;
+  };
+  const Row rows[] = {
+      {"v_readfirstlane_b32 s8, v0\nglobal_load_dword v3, v1, s[8:9]",
+       "v_readfirstlane_b32 s8, v0\nv_readfirstlane_b32 s8, v0",
+       "reads an SGPR that a vector instruction wrote"},
+      {"v_mov_b32 v3, 1\nv_mov_b32_dpp v4, v3 row_shr:1 row_mask:0xf bank_mask:0xf bound_ctrl:0",
+       "v_mov_b32 v3, 1\ns_nop 1\nv_mov_b32_dpp v4, v3 row_shr:1 row_mask:0xf bank_mask:0xf bound_ctrl:0",
+       "DPP reads v3"},
+      {"v_exp_f32 v3, v1\nv_mul_f32 v4, v3, v3", "v_exp_f32 v3, v1\ns_nop 0\nv_mul_f32 v4, v3, v3",
+       "a transcendental instruction wrote"},
+      {"v_mov_b32 v10, 0\nv_mov_b32 v11, 0\nv_mfma_f32_16x16x16_f16 v[20:23], v[10:11], v[10:11], 0",
+       "v_mov_b32 v10, 0\nv_mov_b32 v11, 0\ns_nop 1\nv_mfma_f32_16x16x16_f16 v[20:23], v[10:11], v[10:11], 0",
+       "a matrix instruction reads v10"},
+      {"v_mfma_f32_16x16x16_f16 v[20:23], v[10:11], v[10:11], 0\ns_nop 5\nv_mov_b32 v30, v20",
+       "v_mfma_f32_16x16x16_f16 v[20:23], v[10:11], v[10:11], 0\ns_nop 6\nv_mov_b32 v30, v20",
+       "reads v20 (of the register file) that a matrix instruction wrote: 7 wait states are needed, there "
+       "are 6"},
+      {"v_mfma_f32_32x32x8_f16 v[20:35], v[10:11], v[10:11], 0\ns_nop 9\nglobal_store_dword v1, v20, s[4:5]",
+       "v_mfma_f32_32x32x8_f16 v[20:35], v[10:11], v[10:11], 0\ns_nop 10\nglobal_store_dword v1, v20, s[4:5]",
+       "11 wait states are needed"},
+      {"global_store_dwordx4 v1, v[20:23], s[4:5]\nv_mov_b32 v21, 0",
+       "global_store_dwordx4 v1, v[20:23], s[4:5]\ns_nop 1\nv_mov_b32 v21, 0", "that a store sends"},
+      {"s_mov_b32 m0, 0\nglobal_load_lds_dword v1, s[4:5]",
+       "s_mov_b32 m0, 0\ns_nop 0\nglobal_load_lds_dword v1, s[4:5]", "M0 was just written"},
+  };
+  for (const Row& row : rows) {
+    expect(fault(Arch::gfx942, row.bad, {.lds = 1024}), row.part);
+    const std::string good = fault(Arch::gfx942, row.good, {.lds = 1024});
+    EXPECT_EQ(good.find("wait states"), std::string::npos) << row.good << ": " << good;
+  }
+}
+
+}  // namespace
+}  // namespace cdna::test
