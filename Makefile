@@ -10,7 +10,7 @@ define tree
 endef
 check = ctest --preset $(1) -j $(JOBS)
 
-.PHONY: build demo test bench lint asan tsan aarch64 fuzz clean
+.PHONY: build demo test bench lint asan tsan aarch64 fuzz mutants clean
 build:
 	@scripts/setup build
 	$(call tree,release)
@@ -43,6 +43,11 @@ fuzz:
 	@scripts/setup build fuzz
 	$(call tree,fuzz,fuzzers)
 	@$(call check,fuzz) -L fuzz
+
+# Faults put in one by one: each must turn a test red.
+mutants:
+	@scripts/setup build
+	@scripts/mutants.py --jobs $(JOBS)
 
 lint:
 	@scripts/setup lint
