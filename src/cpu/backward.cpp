@@ -102,6 +102,7 @@ Status run_backward(const Kernels& kernels, const Plan& plan, const Call& call, 
 
   const Idle idle = idle_rows(args, call);
   if (idle.queries) fill_zero(call.dq);
+  if (slices == 0) fill_zero(call.dbias);
   if (idle.keys) {
     fill_zero(call.dk);
     fill_zero(call.dv);

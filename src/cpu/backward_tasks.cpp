@@ -80,7 +80,7 @@ BackwardTasks backward_tasks(const Args& args, const Plan& plan, const float* de
 std::vector<BiasTask> bias_tasks(const Args& args, const Problem& p, const float* delta) {
   constexpr int most_rows = 64, most_keys = 512;
   std::vector<BiasTask> tasks;
-  if (args.heads_k == 0) return tasks;
+  if (args.heads_q == 0) return tasks;
   const int batches = p.bias.batch ? args.batch : 1, heads = p.bias.head ? args.heads_q : 1;
   const int rows = p.bias.query ? most_rows : args.seq_q;
   for (int b = 0; b < batches; ++b)

@@ -192,10 +192,13 @@ TEST(Backend, RowsThatDoNotCountAreWritten) {
 
 TEST(Backend, HeadsWithoutQueriesHaveNoGradient) {
   Sample s({.batch = 1, .heads_q = 0, .heads_k = 2, .seq_q = 5, .seq_k = 6});
+  s.problem.bias.dtype = DType::fp32;
+  s.give(&Call::bias, DType::fp32, {1, 1, 1, 6}).randomize(1);
   s.make_backward();
-  s.problem.want_dlse = true;
+  s.problem.want_dlse = s.problem.want_dbias = true;
   ASSERT_TRUE(run(s).ok());
-  for (const double x : s[&Call::dk].values()) EXPECT_EQ(x, 0);
+  for (const auto gradient : {&Call::dk, &Call::dv, &Call::dbias})
+    for (const double x : s[gradient].values()) EXPECT_EQ(x, 0);
 }
 
 TEST(Backend, BackwardNeedsPagesOfItsOwn) {
