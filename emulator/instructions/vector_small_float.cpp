@@ -63,6 +63,23 @@ void round_stochastic(Wave& w, const Instruction& i) {
   place(w, i, out, byte_shift(i), 0xff);
 }
 
+// Noise below the bits that stay, then cut: to fp16 or bf16, into the half that op_sel names.
+template <class T>
+void round_stochastic_wide(Wave& w, const Instruction& i) {
+  constexpr int kCut = std::is_same_v<T, half> ? 13 : 16;
+  Lanes<float> room;
+  Row32 seeds, out;
+  const float* a = fetch<float>(w, i, i.operand[1], 0, room);
+  const uint32_t* seed = read_row(w, i.operand[2], seeds);
+  for (int l = 0; l < kLanes; ++l) {
+    const bool finite = std::isfinite(a[l]);
+    const uint32_t bits = as_bits(a[l]) + (finite ? seed[l] >> (32 - kCut) : 0);
+    const float cut = as_float(bits >> kCut << kCut);
+    out.x[l] = std::is_same_v<T, half> ? to_half(cut) : to_brain(finite ? cut : a[l]);
+  }
+  place(w, i, out, i.modifiers.op_sel & 8 ? 16 : 0, 0xffff);
+}
+
 // Which byte or word of the source: SDWA has moved it down already, VOP3 says it by op_sel.
 int source_byte(const Instruction& i) { return i.modifiers.op_sel & 3; }
 
@@ -188,6 +205,8 @@ Definitions vector_small_float() {
       conversion("v_cvt_pk_bf8_f32", pack_two<Small::bf8>, kNotGfx90a, true),
       conversion("v_cvt_sr_fp8_f32", round_stochastic<Small::fp8>, kNotGfx90a, true),
       conversion("v_cvt_sr_bf8_f32", round_stochastic<Small::bf8>, kNotGfx90a, true),
+      conversion("v_cvt_sr_f16_f32", round_stochastic_wide<half>, only(Arch::gfx950), true),
+      conversion("v_cvt_sr_bf16_f32", round_stochastic_wide<brain>, only(Arch::gfx950), true),
       conversion("v_cvt_f32_fp8", unpack_one<Small::fp8>, kNotGfx90a, false),
       conversion("v_cvt_f32_bf8", unpack_one<Small::bf8>, kNotGfx90a, false),
       conversion("v_cvt_pk_f32_fp8", unpack_two<Small::fp8, float, false>, kNotGfx90a, false),
