@@ -144,6 +144,11 @@ void finish_load_to_lds(Wave& w, const Instruction& i, uint32_t base, int bytes,
   for (int l = 0; l < kLanes; ++l)
     if (lanes >> l & 1) lds_at(w, base + static_cast<uint32_t>(l * pitch), bytes, l);
   if (w.group->checker) w.group->checker->load_to_lds(w, i, base, pitch, bytes, lanes);
+  if (w.group->counters) {
+    uint32_t at[kLanes];
+    for (int l = 0; l < kLanes; ++l) at[l] = base + static_cast<uint32_t>(l * pitch);
+    w.group->counters->local(w, i, at, lanes, bytes, false);
+  }
   const auto write = [base, pitch, bytes, lanes](Wave& wave, const Data& d) {
     for (int l = 0; l < kLanes; ++l)
       for (int k = 0; lanes >> l & 1 && k < (bytes + 3) / 4; ++k)

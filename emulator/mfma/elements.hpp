@@ -19,20 +19,20 @@ const std::array<float, 256>& small_numbers(const Format& format);
 namespace element {
 
 struct F32 {
-  static constexpr int kBits = 32, kFraction = 23;
+  static constexpr int kBits = 32, kFraction = 23, kSmallest = -126;
   static float widen(uint32_t word, int) { return as_float(word); }
 };
 // fp32 cut to ten fraction bits.
 struct Xf32 {
-  static constexpr int kBits = 32, kFraction = 10;
+  static constexpr int kBits = 32, kFraction = 10, kSmallest = -126;
   static float widen(uint32_t word, int) { return as_float(word & 0xffffe000); }
 };
 struct F16 {
-  static constexpr int kBits = 16, kFraction = 10;
+  static constexpr int kBits = 16, kFraction = 10, kSmallest = -14;
   static float widen(uint32_t word, int n) { return from_half(static_cast<uint16_t>(word >> (16 * n))); }
 };
 struct Bf16 {
-  static constexpr int kBits = 16, kFraction = 7;
+  static constexpr int kBits = 16, kFraction = 7, kSmallest = -126;
   static float widen(uint32_t word, int n) { return as_float(n ? word & 0xffff0000 : word << 16); }
 };
 

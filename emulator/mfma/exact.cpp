@@ -42,17 +42,19 @@ float pairwise(const float* a, int a_step, const float* b, int b_step, int count
 
 }  // namespace
 
-Significand significand(float x, int fraction_bits) {
+Significand significand(float x, Precision p) {
   if (x == 0) return {0, kSmallest};
   const uint32_t bits = std::bit_cast<uint32_t>(x);
   const int field = static_cast<int>(bits >> 23 & 0xff);
-  const auto digits =
-      static_cast<int32_t>((bits & 0x7fffff) | (field ? 0x800000 : 0)) >> (23 - fraction_bits);
-  return {bits >> 31 ? -digits : digits, field ? field - 127 : kSmallest};
+  auto digits = static_cast<int32_t>((bits & 0x7fffff) | (field ? 0x800000 : 0)) >> (23 - p.fraction);
+  int exponent = field ? field - 127 : kSmallest;
+  // A subnormal number of its own format, which fp32 holds as a normal one.
+  if (exponent < p.smallest) digits >>= p.smallest - exponent, exponent = p.smallest;
+  return {bits >> 31 ? -digits : digits, exponent};
 }
 
-float fused_dot_add(const float* a, int a_step, const float* b, int b_step, int count, int fraction_a,
-                    int fraction_b, float c, bool even_odd) {
+float fused_dot_add(const float* a, int a_step, const float* b, int b_step, int count, Precision of_a,
+                    Precision of_b, float c, bool even_odd) {
   double plain = c;
   bool above = false, below = false;
   Significand product[kMostProducts];
@@ -62,19 +64,19 @@ float fused_dot_add(const float* a, int a_step, const float* b, int b_step, int 
     plain += p;
     above |= p >= 0x1p128;
     below |= p <= -0x1p128;
-    const Significand sx = significand(x, fraction_a), sy = significand(y, fraction_b);
+    const Significand sx = significand(x, of_a), sy = significand(y, of_b);
     product[n] = {sx.digits * sy.digits, sx.exponent + sy.exponent};
   }
   if (!std::isfinite(plain)) return static_cast<float>(plain);
   if (above || below) return above && below ? NAN : above ? INFINITY : -INFINITY;
-  const int fraction = fraction_a + fraction_b;
+  const int fraction = of_a.fraction + of_b.fraction;
   Fixed sum = add_products(product, count, even_odd ? 2 : 1, fraction);
   if (even_odd) {
     const Fixed odd = add_products(product + 1, count - 1, 2, fraction);
     const int top = std::max(sum.exponent, odd.exponent);
     sum = {shift_down(sum.digits, top - sum.exponent) + shift_down(odd.digits, top - odd.exponent), top};
   }
-  const Significand sc = significand(c, 23);
+  const Significand sc = significand(c, {23});
   const int top = std::max(sum.exponent, sc.exponent);
   const int64_t total = shift_down(sum.digits << (kSumBits - kProductBits), top - sum.exponent);
   int64_t accumulator =

@@ -8,11 +8,11 @@ namespace {
 
 template <class E>
 constexpr Rounding rounding(Arch arch, bool short_groups) {
-  if (E::kFraction == 23) return {Rounding::chain, 1, 23, 23, false};
-  if (E::kBits == 32) return {Rounding::fused, 4, E::kFraction, E::kFraction, false};
-  if (arch == Arch::gfx90a)
-    return {Rounding::pairwise, short_groups ? 2 : 4, E::kFraction, E::kFraction, false};
-  return {Rounding::fused, 8, E::kFraction, E::kFraction, false};
+  constexpr Precision kInput{E::kFraction, E::kSmallest};
+  if (E::kFraction == 23) return {Rounding::chain, 1, kInput, kInput, false};
+  if (E::kBits == 32) return {Rounding::fused, 4, kInput, kInput, false};
+  if (arch == Arch::gfx90a) return {Rounding::pairwise, short_groups ? 2 : 4, kInput, kInput, false};
+  return {Rounding::fused, 8, kInput, kInput, false};
 }
 
 void flush_subnormal_halves(float* x, int count) {
@@ -73,7 +73,8 @@ void run_eight_bits(Wave& w, const Instruction& i) {
   unpack_one(b, 1, fb);
   Accumulators<L> d;
   read_accumulators(d, w, i.operand[3]);
-  multiply(w, d, a, b, {Rounding::fused, 16, fa.fraction_bits, fb.fraction_bits, true});
+  multiply(w, d, a, b,
+           {Rounding::fused, 16, {fa.fraction_bits, 1 - fa.bias}, {fb.fraction_bits, 1 - fb.bias}, true});
   write_accumulators(w, i.operand[0], d);
 }
 

@@ -10,7 +10,7 @@ namespace cdna {
 struct Rounding {
   enum Kind : uint8_t { chain, fused, pairwise } kind;
   int group;
-  int fraction_a, fraction_b;
+  Precision a, b;
   bool even_odd;
 };
 
@@ -71,7 +71,7 @@ void multiply_exact(Accumulators<L>& d, const InputMatrix<L>& a, const InputMatr
         const float *x = &a.x[block][k][row], *y = &b.x[block][k][column];
         sum = r.kind == Rounding::pairwise
                   ? pairwise_dot_add(x, L::M, y, L::M, group, sum)
-                  : fused_dot_add(x, L::M, y, L::M, group, r.fraction_a, r.fraction_b, sum, r.even_odd);
+                  : fused_dot_add(x, L::M, y, L::M, group, r.a, r.b, sum, r.even_odd);
       }
     }
 }

@@ -306,13 +306,21 @@ TEST(ExactMatrix, CutsProductsAsCdna3Does) {
     };
     for (int n = 0; n < 8; ++n) a[n] = next() % 16 ? draw() : 0.0f, b[n] = draw();
     const float c = draw() * (1 + static_cast<float>(next()) * 0x1p-24f);
-    const float got = fused_dot_add(a.data(), 1, b.data(), 1, 8, 7, 7, c, false);
+    const float got = fused_dot_add(a.data(), 1, b.data(), 1, 8, {7}, {7}, c, false);
     ASSERT_EQ(as_bits(got), as_bits(defined_fused_dot(a, b, c))) << round;
     float chain = c;
     for (int n = 0; n < 8; ++n) chain = std::fma(a[n], b[n], chain);
     differs_from_chain += chain != got;
   }
   EXPECT_GT(differs_from_chain, 1000);
+}
+
+TEST(ExactMatrix, SubnormalInputsKeepTheirExponent) {
+  // 2^-20 is subnormal in fp16: its product with 2^15 counts from 2^(-14 + 15), 24 bits below which 2^-24 is
+  // cut.
+  const float a[] = {0x1p-20f, 0x1p-10f, 0, 0, 0, 0, 0, 0}, b[] = {0x1p15f, 0x1p-14f, 0, 0, 0, 0, 0, 0};
+  EXPECT_EQ(fused_dot_add(a, 1, b, 1, 8, {10, -14}, {10, -14}, 0, false), 0x1p-5f);
+  EXPECT_EQ(fused_dot_add(a, 1, b, 1, 8, {10}, {10}, 0, false), 0x1p-5f + 0x1p-24f);
 }
 
 TEST(ExactMatrix, AddsPairsOnCdna2) {
