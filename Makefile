@@ -28,15 +28,15 @@ bench:
 	$(call tree,release,flashwave_command)
 	@build/release/flashwave bench --suite $(SUITE)
 
-# The unit tests, under sanitizers, and the portable kernels of another architecture under an emulator.
+# A fixed part of the tests under sanitizers, and on another architecture under an emulator.
 asan tsan:
 	@scripts/setup build
 	$(call tree,$@)
-	@$(call check,$@) -L unit
+	@$(call check,$@) -L 'unit|quick|conformance|reports'
 aarch64:
 	@scripts/setup build cross
 	$(call tree,$@)
-	@$(call check,$@) -L unit
+	@$(call check,$@) -L 'unit|quick'
 
 # Each fuzzer for a fixed number of inputs; longer: build/fuzz/fuzz_problem_line -dict=tests/fuzz/words.dict
 fuzz:
