@@ -44,6 +44,7 @@ class Hazards {
 
   Arch arch_ = Arch::gfx942;
   Time now_ = 0;
+  Time matrix_free_ = 0;  // when the matrix unit takes its next instruction
   std::array<VectorRegister, 512> vector_;
   std::array<ScalarRegister, 128> scalar_;
 };
