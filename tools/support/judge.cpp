@@ -109,6 +109,18 @@ std::vector<char> unseen_keys(const Sequences& sequences, const flashwave_tensor
   return unseen;
 }
 
+// How many keys the row of each lse sees, in the order of a contiguous tensor of that shape.
+std::vector<std::int64_t> keys_seen(const Sequences& sequences, const flashwave_tensor& shape) {
+  std::vector<std::int64_t> seen(static_cast<std::size_t>(elements(shape)), 0);
+  for (std::size_t b = 0; b < sequences.size(); ++b)
+    for (std::int64_t i = 0; i < sequences[b].queries; ++i) {
+      const Range row = sequences.visible(b, i);
+      for (std::int64_t head = 0; head < shape.shape[shape.rank - 2]; ++head)
+        seen[static_cast<std::size_t>(sequences.lse_offset(shape, b, i, head))] = row.end - row.begin;
+    }
+  return seen;
+}
+
 double lse_tolerance(int dtype, double lse, std::int64_t keys) {
   const double fp32 = 1e-5 * (1 + std::fabs(lse));
   if (dtype == FLASHWAVE_FP32) return fp32;
@@ -206,24 +218,14 @@ void Judging::compare_backward(const Call& before, const Call& done, const Answe
 
 void Judging::compare_lse(const Sequences& sequences, const Call& done, const Call& oracle) {
   if (verdict_.lse.name.empty()) verdict_.lse = {"lse", 0, lse_tolerance(done.q.dtype, 0, 0), 0};
-  const auto keys_seen = [&] {  // of each lse, in the shape's order
-    std::vector<std::int64_t> seen(static_cast<std::size_t>(elements(oracle.lse)), 0);
-    for (std::size_t b = 0; b < sequences.size(); ++b)
-      for (std::int64_t i = 0; i < sequences[b].queries; ++i) {
-        const Range row = sequences.visible(b, i);
-        for (std::int64_t head = 0;
-             head < before_.q.shape[before_.q.rank - 2] && head < done.q.shape[done.q.rank - 2]; ++head)
-          seen[static_cast<std::size_t>(sequences.lse_offset(oracle.lse, b, i, head))] = row.end - row.begin;
-      }
-    return seen;
-  }();
+  const std::vector<std::int64_t> seen = keys_seen(sequences, oracle.lse);
   for_each_row(done.lse, [&](std::int64_t row, std::int64_t offset) {
     const std::int64_t columns = done.lse.shape[done.lse.rank - 1];
     for (std::int64_t j = 0; j < columns; ++j) {
       const std::int64_t index = row * columns + j;
       const double got = load(done.lse.data, FLASHWAVE_FP32, offset + j);
       const double want = load(oracle.lse.data, FLASHWAVE_FP32, index);
-      const double bound = lse_tolerance(done.q.dtype, want, keys_seen[static_cast<std::size_t>(index)]);
+      const double bound = lse_tolerance(done.q.dtype, want, seen[static_cast<std::size_t>(index)]);
       if (got == want || (std::isnan(got) && std::isnan(want))) continue;
       const double error = std::fabs(got - want);
       if (std::isfinite(error) && error / bound > verdict_.lse.max_error / verdict_.lse.bound)

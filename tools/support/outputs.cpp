@@ -1,5 +1,7 @@
 #include "support/outputs.hpp"
 
+#include <algorithm>
+
 namespace tools {
 
 namespace {
@@ -13,7 +15,8 @@ Shape lse_shape(const flashwave_tensor& q) {
 // (B,Hq,max Sq,max Sk)
 Shape mask_shape(const flashwave_attention& call) {
   const bool varlen = given(call.cu_seqlens_q), paged = given(call.block_table);
-  const std::int64_t batch = varlen ? call.cu_seqlens_q.shape[0] - 1 : call.q.shape[0];
+  const std::int64_t batch =
+      varlen ? std::max<std::int64_t>(call.cu_seqlens_q.shape[0] - 1, 0) : call.q.shape[0];
   const std::int64_t rows = varlen ? call.max_seq_q : call.q.shape[1];
   std::int64_t keys = varlen || paged ? call.max_seq_k : call.k.shape[1];
   if (paged && keys == 0) keys = call.block_table.shape[1] * call.k.shape[1];
