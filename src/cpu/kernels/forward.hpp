@@ -5,9 +5,11 @@
 #pragma once
 
 #include "cpu/kernels.hpp"
+#include "cpu/kernels/decode.hpp"
 #include "cpu/kernels/operand.hpp"
 #include "cpu/kernels/scoring.hpp"
 #include "cpu/kernels/scratch.hpp"
+#include "cpu/kernels/write_row.hpp"
 #include "meaning/loop.hpp"
 #include "meaning/softmax.hpp"
 
@@ -214,18 +216,6 @@ FLASHWAVE_RULE void open_panel(ForwardPanel<P, W>& panel, const Args& a, const S
   for (i64 i = 0; i < (i64)a.dim_v * W; i += lanes) store(panel.out + i, Vec(0.0f));
 }
 
-template <class E>
-FLASHWAVE_RULE void write_row(const float* row, float lse, const Args& a, const Sequence& s,
-                              const ForwardTask& task, int query, int head, int row_of_task) {
-  if (task.partial_out) {
-    __builtin_memcpy(task.partial_out + (i64)row_of_task * a.dim_v, row, a.dim_v * sizeof(float));
-    task.partial_lse[row_of_task] = lse;
-  } else {
-    narrow_row<E>((typename E::Stored*)a.out.data + query_offset(a.out, s, query, head), row, a.dim_v);
-    if (a.lse.data) ((float*)a.lse.data)[query_offset(a.lse, s, query, head)] = lse;
-  }
-}
-
 // Divides by the sum and writes out and lse: those of the call, or a split's share of them.
 template <class E, class P, int W>
 FLASHWAVE_RULE void close_panel(ForwardPanel<P, W>& panel, const Args& a, const Sequence& s,
@@ -294,21 +284,24 @@ void forward_block(const Args& a, const ForwardTask& task, const Sequence& s, vo
 template <class E, class P>
 void forward(const Args& a, const ForwardTask& task, void* scratch) {
   const Sequence s = sequence_of(a, task.batch);
-  const bool narrow = task.row_count <= lanes;  // decode: one vector of rows instead of a whole panel
+  const bool narrow = task.row_count <= lanes;  // one vector of rows instead of a whole panel
   if (is_scored(a)) {
     narrow ? forward_block<E, P, 1, true>(a, task, s, scratch)
            : forward_block<E, P, panel_vectors, true>(a, task, s, scratch);
+  } else if (is_decode(task)) {
+    decode<E, P>(a, task, s, scratch);
   } else {
     narrow ? forward_block<E, P, 1, false>(a, task, s, scratch)
            : forward_block<E, P, panel_vectors, false>(a, task, s, scratch);
   }
 }
 
-template <class P>
+template <class E, class P>
 u64 forward_scratch(const Args& a) {
-  u64 bytes;
-  ForwardScratch<P, panel_vectors * lanes>(a, nullptr, &bytes);
-  return bytes;
+  u64 block, few;
+  ForwardScratch<P, panel_vectors * lanes>(a, nullptr, &block);
+  DecodeScratch<E, P, decode_rows>(a, nullptr, &few);
+  return most(block, few);
 }
 
 inline int forward_rows(const Args&) { return panels_of_block * panel_vectors * lanes; }

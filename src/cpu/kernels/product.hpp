@@ -35,6 +35,12 @@ struct PairProduct {
     return (__m512bh)_mm512_set1_epi32(unit);
   }
   static FLASHWAVE_RULE Vec step(Vec sum, Right a, Right b) { return Vec(_mm512_dpbf16_ps(sum.r, a, b)); }
+  // Sixteen elements of two rows side by side: a lane holds (even, odd).
+  static FLASHWAVE_RULE Right interleaved(const Half* even, const Half* odd) {
+    const __m512i low = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i*)even));
+    const __m512i high = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i*)odd));
+    return (__m512bh)_mm512_or_si512(low, _mm512_slli_epi32(high, 16));
+  }
   static FLASHWAVE_RULE void store_halves(Half* p, Vec x) {
     _mm256_storeu_si256((__m256i*)p, (__m256i)_mm512_cvtneps_pbh(x.r));
   }

@@ -46,6 +46,7 @@ struct Int {
   FLASHWAVE_RULE explicit Int(__m256i x) : r(x) {}
 };
 FLASHWAVE_RULE Int load(const int* p) { return Int(_mm256_loadu_si256((const __m256i*)p)); }
+FLASHWAVE_RULE Int operator+(Int a, Int b) { return Int(_mm256_add_epi32(a.r, b.r)); }
 FLASHWAVE_RULE Int operator-(Int a, Int b) { return Int(_mm256_sub_epi32(a.r, b.r)); }
 FLASHWAVE_RULE Lanes operator<(Int a, Int b) { return {_mm256_castsi256_ps(_mm256_cmpgt_epi32(b.r, a.r))}; }
 FLASHWAVE_RULE Lanes operator&(Lanes a, Lanes b) { return {_mm256_and_ps(a.r, b.r)}; }

@@ -46,6 +46,7 @@ struct Int {
   FLASHWAVE_RULE explicit Int(__m512i x) : r(x) {}
 };
 FLASHWAVE_RULE Int load(const int* p) { return Int(_mm512_loadu_si512(p)); }
+FLASHWAVE_RULE Int operator+(Int a, Int b) { return Int(_mm512_add_epi32(a.r, b.r)); }
 FLASHWAVE_RULE Int operator-(Int a, Int b) { return Int(_mm512_sub_epi32(a.r, b.r)); }
 FLASHWAVE_RULE Lanes operator<(Int a, Int b) { return {_mm512_cmplt_epi32_mask(a.r, b.r)}; }
 FLASHWAVE_RULE Lanes operator&(Lanes a, Lanes b) { return {(__mmask16)(a.r & b.r)}; }

@@ -66,6 +66,7 @@ FLASHWAVE_RULE Int load(const int* p) {
   __builtin_memcpy(&x.r, p, sizeof x.r);
   return x;
 }
+FLASHWAVE_RULE Int operator+(Int a, Int b) { return Int(a.r + b.r); }
 FLASHWAVE_RULE Int operator-(Int a, Int b) { return Int(a.r - b.r); }
 FLASHWAVE_RULE Lanes operator<(Int a, Int b) { return {a.r < b.r}; }
 FLASHWAVE_RULE Lanes operator&(Lanes a, Lanes b) { return {a.r & b.r}; }
