@@ -22,8 +22,6 @@ FLOORS = {
     "cpu": BELOW_BACKEND + ["backend", "cpu"],
     "api": BELOW_BACKEND + ["backend", "cpu", "api", "flashwave"],
 }
-# Files with a rule of their own.
-EXTRA = {"src/problem/counts.cpp": ["meaning"]}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 SYSTEM = re.compile(r"(sys/|linux/|asm/)?[a-z0-9_]+(\.h)?$")
@@ -44,7 +42,6 @@ def complaint(name, bracket, target):
         allowed = FLOORS.get(parts[1])
         if allowed is None:
             return f"src/{parts[1]} is no floor"
-        allowed = allowed + EXTRA.get(name, [])
         if bracket == '"':
             return None if folder in allowed else f"src/{parts[1]} may include {', '.join(allowed)}"
         if "std" not in allowed:

@@ -26,8 +26,8 @@ struct KeyHash {
 };
 
 struct Cache {
-  static constexpr std::size_t capacity =
-      4096;  // then all are forgotten: a program in a steady state stays below
+  // Then all are forgotten: a program in a steady state stays below.
+  static constexpr std::size_t capacity = 4096;
   std::mutex mutex;
   std::unordered_map<Key, Plan, KeyHash> plans;
 };

@@ -1,7 +1,6 @@
 // What a backend is. The registry in src/api is the only place that names the backends.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>

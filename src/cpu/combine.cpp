@@ -1,7 +1,6 @@
 #include "meaning/combine.hpp"
 
 #include <algorithm>
-#include <vector>
 
 #include "base/convert.hpp"
 #include "cpu/host_vector.hpp"

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "cpu/host_vector.hpp"
 #include "cpu/pool.hpp"
 #include "cpu/run.hpp"

@@ -96,8 +96,8 @@ const Isa& isa_of(const Plan& plan, const std::vector<Offer>& offers) {
 
 const Isa& best_of(const std::vector<Offer>& offers) {
   const auto usable = [](const Offer& offer) { return offer.missing.empty(); };
-  return *std::find_if(offers.begin(), offers.end(), usable)
-              ->isa;  // portable always is, unless another is forced
+  // Portable always is, unless another is forced.
+  return *std::find_if(offers.begin(), offers.end(), usable)->isa;
 }
 
 const Kernels& kernels_of(const Isa& isa, DType dtype) {
@@ -109,7 +109,7 @@ double modelled_seconds(const Isa& isa, const Problem& p) {
   const int lanes = kernels_of(isa, p.dtype).lanes;
   const double dot = p.dtype == DType::bf16 && isa.limits.dot != nullptr ? 2 : 1;
   const double rate = reached * hertz * multiply_adds * 2 * lanes * dot;
-  // Lanes are rows: fewer rows than lanes take as long as all of them.
+  // Where lanes are rows, fewer rows than lanes take as long as all of them; plain decode is faster.
   const auto rows = static_cast<double>(std::max<std::int64_t>(1, p.seq_q * p.group()));
   const double idle = std::max(1.0, lanes / rows);
   const auto keys = static_cast<double>(p.batch * p.heads_k) * static_cast<double>(p.seq_k);

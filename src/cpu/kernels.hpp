@@ -79,8 +79,8 @@ struct Kernels {
   void (*forward)(const Args&, const ForwardTask&, void* scratch);
 
   u64 (*backward_scratch)(const Args&, int keys);  // for a range of so many keys
-  void (*delta)(const Args&, const RowTask&,
-                float* delta);  // delta of the task's rows, from its first row on
+  // delta of the task's rows, from its first row on
+  void (*delta)(const Args&, const RowTask&, float* delta);
   void (*backward)(const Args&, const BackwardTask&, void* scratch);
   // dq = sum over shares, in order, rounded once. shares: (count, packed rows, dim_qk), `stride` apart.
   void (*reduce_dq)(const Args&, const RowTask&, const float* shares, int count, i64 stride);

@@ -3,9 +3,10 @@
 #include <sys/mman.h>
 
 #include <atomic>
+#include <cstdint>
 #include <cstdlib>
+#include <iterator>
 #include <new>
-#include <utility>
 
 #include "base/text.hpp"
 

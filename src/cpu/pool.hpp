@@ -1,18 +1,14 @@
 // The threads of the CPU backend: one pool a process, made at first use.
 //
 // - The caller always works itself, so a call ends even when no worker is free; workers serve concurrent
-// calls in
-//   turn, task by task.
+//   calls in turn, task by task.
 // - Each thread keeps a contiguous range of the tasks and, once that is done, steals from the far end of the
-// fullest
-//   other range: neighbouring tasks, which share keys and values, mostly stay on one thread.
-// - Every task runs under the default floating-point environment, whatever the caller set: workers take it on
-// at
-//   birth, the caller for its share and then gets its own back. Results therefore depend neither on the
-//   thread that ran a task nor on the caller's rounding mode or flush-to-zero.
+//   fullest other range: neighbouring tasks, which share keys and values, mostly stay on one thread.
+// - Every task runs under the default floating-point environment, whatever the caller set: workers take it
+//   on at birth, the caller for its share and then gets its own back. Results therefore depend neither on
+//   the thread that ran a task nor on the caller's rounding mode or flush-to-zero.
 // - A worker that finds nothing to do spins for 20 us, then sleeps. Workers are never joined; after fork()
-// the child
-//   makes a pool of its own.
+//   the child makes a pool of its own.
 #pragma once
 
 #include <type_traits>

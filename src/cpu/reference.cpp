@@ -7,8 +7,8 @@
 namespace fw::cpu {
 
 Status run_reference(const Plan& plan, const Call& call, reference::Mode mode) {
-  constexpr double long_enough =
-      std::numeric_limits<double>::infinity();  // double precision, a pair at a time
+  // Double precision, a pair at a time: always worth sharing.
+  constexpr double long_enough = std::numeric_limits<double>::infinity();
   const auto share = [](int tasks, const std::function<void(int)>& run) {
     parallel_for(team_for(tasks, long_enough), tasks, [&](int task, int) { run(task); });
   };

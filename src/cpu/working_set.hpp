@@ -1,7 +1,6 @@
 // The memory of one call: the workspace, the caller's or ours, and scratch for each thread.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 
 #include "base/text.hpp"

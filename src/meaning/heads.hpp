@@ -1,6 +1,6 @@
 // Grouped heads: the queries of all q heads that share a kv head are rows of one packed sequence, so that
-// they share every key and value that is read. Packed row r is query r / group of head kv_head * group + r %
-// group.
+// they share every key and value that is read. Packed row r is query r / group of head
+// kv_head * group + r % group.
 #pragma once
 
 #include "meaning/args.hpp"

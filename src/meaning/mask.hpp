@@ -39,21 +39,4 @@ FLASHWAVE_RULE Range visible_to_all(Mask mask, int first, int last, int keys) {
   return {visible(mask, last, keys).begin, visible(mask, first, keys).end};
 }
 
-// The key tiles that a block of queries visits, and which of them need no look at the mask.
-// Tile t holds the keys from origin + t * size on.
-struct Span {
-  int begin, whole_begin, whole_end, end;
-  FLASHWAVE_RULE bool whole(int tile) const { return tile >= whole_begin && tile < whole_end; }
-};
-
-FLASHWAVE_RULE Span span_of(Range any, Range all, int origin, int size) {
-  if (any.empty()) return {0, 0, 0, 0};
-  const int begin = (any.begin - origin) / size;
-  const int end = (any.end - origin + size - 1) / size;
-  if (all.empty()) return {begin, end, end, end};
-  const int whole_begin = least(end, (most(all.begin - origin, 0) + size - 1) / size);
-  const int whole_end = most(whole_begin, (all.end - origin) / size);
-  return {begin, whole_begin, whole_end, end};
-}
-
 }  // namespace fw::FLASHWAVE_TARGET

@@ -29,9 +29,8 @@ class Bytes {
   }
 
   constexpr bool overflow() const { return overflow_; }
-  constexpr std::size_t value() const {
-    return static_cast<std::size_t>(value_);
-  }  // when there was no overflow
+  // When there was no overflow.
+  constexpr std::size_t value() const { return static_cast<std::size_t>(value_); }
 
  private:
   std::int64_t value_ = 0;

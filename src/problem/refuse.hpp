@@ -54,7 +54,7 @@ inline constexpr std::array all_rule_ids = std::to_array<std::string_view>({
     "leftpad-backward",
     "splits-range",
     "splits-backward",
-    // of the tensors and scalars of a Call: describe.cpp, shapes.cpp, layout.cpp
+    // of the tensors and scalars of a Call: describe.cpp, shapes.cpp, tensors.cpp
     "call-pass",
     "tensor-missing",
     "tensor-unused",

@@ -1,7 +1,5 @@
 #include "problem/tensors.hpp"
 
-#include <cstdint>
-
 #include "problem/overlap.hpp"
 #include "problem/refuse.hpp"
 

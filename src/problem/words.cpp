@@ -1,7 +1,6 @@
 #include "problem/words.hpp"
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include "problem/refuse.hpp"

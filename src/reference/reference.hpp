@@ -13,7 +13,7 @@ namespace fw::reference {
 
 enum class Mode {
   oracle,  // reads the inputs as they are, computes in double, rounds each result once
-  eager,   // products summed in fp32, scores and weights rounded to q's dtype as SEMANTICS "Accuracy" says
+  eager,   // products summed in fp32, scores and weights rounded to q's dtype (docs/semantics.md, "Accuracy")
 };
 
 // Runs task(0) .. task(tasks - 1), each once, in any order, and returns when all have ended. Empty = one by

@@ -84,40 +84,6 @@ TEST(Mask,
     EXPECT_EQ(visible({0, 100, 4 - 10}, query, 4).count(), counts[static_cast<std::size_t>(query)]);
 }
 
-// A span visits every tile that holds a visible key and none beyond, and calls whole only what is whole.
-void check_span(const Place& p, int first, int last, int origin, int size) {
-  const Range any = visible_to_any(p.mask, first, last, p.keys);
-  const Range all = visible_to_all(p.mask, first, last, p.keys);
-  if (!any.empty() && any.begin < origin) return;  // tiles are counted from a key at or before the first
-  const Span span = span_of(any, all, origin, size);
-  const auto holds = [&](int tile, Range keys) {
-    return intersect({origin + tile * size, origin + (tile + 1) * size}, keys).count();
-  };
-  for (int tile = 0; tile < p.keys / size + 3; ++tile) {
-    const bool visited = tile >= span.begin && tile < span.end;
-    ASSERT_EQ(visited, holds(tile, any) > 0)
-        << p.text() << " rows " << first << ".." << last << " tile " << tile << " of " << size;
-    if (visited) {
-      ASSERT_EQ(span.whole(tile), holds(tile, all) == size)
-          << p.text() << " rows " << first << ".." << last << " tile " << tile << " of " << size;
-    }
-  }
-}
-
-TEST(Span, VisitsWhatIsSeenAndKnowsWhatIsWhole) {
-  each_place([](const Place& p) {
-    for (int first = 0; first < queries; first += 2)
-      for (int last = first; last < queries; last += 3)
-        for (const int size : {1, 2, 3, 4, 8})
-          for (const int origin : {0, 1, 4}) check_span(p, first, last, origin, size);
-  });
-}
-
-TEST(Span, OfNothingIsEmpty) {
-  const Span span = span_of({5, 5}, {0, 0}, 0, 4);
-  EXPECT_EQ(span.begin, span.end);
-}
-
 TEST(Range, CountsAndIntersects) {
   EXPECT_EQ((Range{3, 3}).count(), 0);
   EXPECT_EQ((Range{5, 2}).count(), 0);

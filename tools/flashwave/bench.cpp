@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "support/case_data.hpp"

@@ -1,7 +1,6 @@
 // flashwave devices: what can compute here, and for what cannot, why.
 #include <fmt/format.h>
 
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "support/console.hpp"

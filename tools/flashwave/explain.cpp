@@ -1,7 +1,6 @@
 // flashwave explain: the plan of a problem, and why other kernels are not it.
 #include <fmt/format.h>
 
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "support/case.hpp"

@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <deque>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>

@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <condition_variable>
-#include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>

@@ -1,6 +1,6 @@
-// Decode: a handful of packed rows against many keys. Lanes lie along the head dimension, so that a key's row
-// is read in whole vectors, once, for all rows of its group; the panels of forward.hpp would leave most of
-// their lanes empty.
+// Plain decode: a handful of packed rows against many keys. Lanes lie along the head dimension, so that a
+// key's row is read in whole vectors, once, for all rows of its group; the panels of forward.hpp, which
+// scored decode keeps, would leave most of their lanes empty.
 //
 // A tile's scores lie as (keys, R): a vector holds lanes / R neighbouring keys of all R rows.
 #pragma once
@@ -299,9 +299,10 @@ void decode_block(const Args& a, const ForwardTask& task, const Sequence& s, voi
   }
 }
 
-// Whether a task is one for this file, and which number of rows takes it.
+// Whether a plain task is one for this file.
 FLASHWAVE_RULE bool is_decode(const ForwardTask& task) { return task.row_count <= decode_rows; }
 
+// The least R that has room for the task's rows.
 template <class E, class P>
 void decode(const Args& a, const ForwardTask& task, const Sequence& s, void* memory) {
   if (task.row_count == 1) return decode_block<E, P, 1>(a, task, s, memory);

@@ -70,7 +70,7 @@ FLASHWAVE_RULE void find_queries(const void** found, const Tensor& t, const Sequ
     found[r] = (const typename E::Stored*)t.data + query_offset(t, s, rows.query[r], rows.head[r]);
 }
 
-// How many of each weight dropout leaves: keep_scale or 0.
+// What dropout multiplies each dP by: keep_scale or 0.
 template <int W>
 FLASHWAVE_RULE void fill_kept(float* kept, const Args& a, const Sequence& s, const PanelRows<W>& rows,
                               Range keys) {

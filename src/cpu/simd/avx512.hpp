@@ -1,4 +1,4 @@
-// Vectors of sixteen floats: AVX-512 F, BW, DQ, VL.
+// Vectors of sixteen floats: AVX-512 F, BW, CD, DQ, VL.
 #pragma once
 
 #include <immintrin.h>
@@ -36,7 +36,6 @@ FLASHWAVE_RULE Vec select(Lanes which, Vec yes, Vec no) {
 FLASHWAVE_RULE Vec multiply_add(Vec a, Vec b, Vec c) { return Vec(_mm512_fmadd_ps(a.r, b.r, c.r)); }
 // The second operand when either is NaN.
 FLASHWAVE_RULE Vec max(Vec a, Vec b) { return Vec(_mm512_max_ps(a.r, b.r)); }
-FLASHWAVE_RULE Vec min(Vec a, Vec b) { return Vec(_mm512_min_ps(a.r, b.r)); }
 FLASHWAVE_RULE Vec abs(Vec a) { return Vec(_mm512_abs_ps(a.r)); }
 
 struct Int {
