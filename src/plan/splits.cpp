@@ -52,6 +52,11 @@ Cut cut_sequence(int count, std::int64_t fixed_keys, std::int64_t rows, std::int
   return {static_cast<int>(std::max<std::int64_t>(1, divide_up(keys, fixed_keys))), fixed_keys};
 }
 
+std::int64_t most_ranges(int count, std::int64_t fixed_keys, std::int64_t keys) {
+  const std::int64_t shortest = fixed_keys == 0 ? range_step : fixed_keys;
+  return std::min<std::int64_t>(count, std::max<std::int64_t>(1, divide_up(keys, shortest)));
+}
+
 int choose_chunks(const Problem& p) {
   const std::int64_t heads = std::max<std::int64_t>(1, p.batch * p.heads_k);
   const std::int64_t wanted = std::min(divide_up(enough_chunks, heads), p.seq_k / least_chunk_keys);

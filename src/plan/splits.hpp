@@ -26,6 +26,9 @@ struct Cut {
 };
 Cut cut_sequence(int count, std::int64_t fixed_keys, std::int64_t rows, std::int64_t keys);
 
+// The most ranges that it makes of a sequence with so many keys or fewer.
+std::int64_t most_ranges(int count, std::int64_t fixed_keys, std::int64_t keys);
+
 // With a fixed length, only sequences with at most so many rows are cut: the others have work enough in their
 // rows.
 inline constexpr std::int64_t split_rows = 256;

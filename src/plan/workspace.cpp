@@ -21,7 +21,8 @@ Status room_for(const Problem& p, const Plan& plan, Room& out) {
   const Bytes split = plan.split_keys == 0
                           ? rows
                           : Bytes(std::min(uncut_rows, split_rows)) * Bytes(p.heads_k) * Bytes(p.batch);
-  const Bytes partials = p.forward() && plan.splits > 1 ? split * Bytes(plan.splits) : Bytes();
+  const std::int64_t ranges = most_ranges(plan.splits, plan.split_keys, p.seq_k);
+  const Bytes partials = p.forward() && ranges > 1 ? split * Bytes(ranges) : Bytes();
   const Bytes queries = p.rotary.dim > 0 ? rows : Bytes();
   const Bytes deltas = p.backward() ? rows : Bytes();
   const Bytes shares = p.backward() ? rows * Bytes(plan.chunks) : Bytes();

@@ -176,6 +176,28 @@ TEST(Workspace, BackwardTakesAtMostFourDq) {
   EXPECT_EQ(plan.workspace, rows * 4 + 4 * rows * 64 * 4);
 }
 
+// Ranges start at multiples of 64 keys, so 65 keys make two of them, whatever number is asked for.
+TEST(Workspace, SplitsBeyondTheKeysTakeNoRoom) {
+  const Instance all[] = {fast};
+  Problem p = problem_of(3, 24, 3, 8, 65);
+  p.splits = 65535;
+  Plan plan;
+  ASSERT_TRUE(choose(p, all, plan).ok());
+  const std::size_t rows = 3 * 24 * 8;
+  EXPECT_EQ(plan.splits, 65535);
+  EXPECT_EQ(plan.workspace, 2 * rows * (64 + 1) * 4);
+  p.seq_k = 64;
+  ASSERT_TRUE(choose(p, all, plan).ok());
+  EXPECT_EQ(plan.workspace, 0u);
+}
+
+TEST(Splits, NoSequenceMakesMoreRangesThanTheRoomFor) {
+  for (const int count : {1, 2, 3, 7, 64, 65535})
+    for (const std::int64_t most : {0, 1, 64, 65, 300, 1000})
+      for (std::int64_t keys = 0; keys <= most; ++keys)
+        ASSERT_LE(cut_sequence(count, 0, 4, keys).ranges, most_ranges(count, 0, most));
+}
+
 TEST(Workspace, TooLargeIsExhausted) {
   const Instance all[] = {fast};
   Problem p = problem_of(std::int64_t{1} << 30, std::int64_t{1} << 30, 1, 1, 8192);
