@@ -60,6 +60,16 @@ Status check_dtypes(const CombineCall& call) {
   return {};
 }
 
+// Strides of 0 make any size cheap to state, so what no call could finish is refused here.
+Status check_counts(const CombineCall& call) {
+  constexpr std::int64_t limit = std::int64_t{1} << 30;
+  for (int i = 0; i + 1 < call.outs.rank; ++i)
+    if (call.outs.shape[i] > limit)
+      return refuse_for_now("size-limit", "outs has size ", call.outs.shape[i], " in dimension ", i,
+                            "; partials, batch, rows and heads go up to ", limit);
+  return {};
+}
+
 Status check_overlaps(const CombineCall& call) {
   for (const Row& row : rows) {
     const View& view = call.*row.member;
@@ -89,6 +99,7 @@ Status check_combine(const CombineCall& call) {
   FW_TRY(check_dtypes(call));
   if (sizes.of(Dim::dim_v) < 1 || sizes.of(Dim::dim_v) > max_dim_v)
     return refuse("dim-range", "outs has head dimension ", sizes.of(Dim::dim_v), "; it is 1 to ", max_dim_v);
+  FW_TRY(check_counts(call));
   return check_overlaps(call);
 }
 

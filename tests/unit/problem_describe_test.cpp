@@ -346,6 +346,11 @@ TEST(CheckCombine, RefusesWhatDoesNotFit) {
   EXPECT_EQ(rule([](CombineCall& c) { c.outs.dtype = DType::fp16; }), "dtype-mixed");
   EXPECT_EQ(rule([](CombineCall& c) { c.out.dtype = DType::int32; }), "dtype-known");
   EXPECT_EQ(rule([](CombineCall& c) { c.lse.dtype = DType::int32; }), "tensor-dtype");
+  EXPECT_EQ(rule([](CombineCall& c) {
+              c.outs.shape[0] = c.lses.shape[0] = std::int64_t{1} << 62;
+              c.outs.stride[0] = c.lses.stride[0] = 0;
+            }),
+            "size-limit");
   EXPECT_EQ(rule([](CombineCall& c) { c.out.stride[0] = 0; }), "output-overlap");
   EXPECT_EQ(rule([](CombineCall& c) { c.lse.data = c.lses.data; }), "output-overlap");
 }
