@@ -73,6 +73,38 @@ TEST_P(Ring, OfShardsIsTheWhole) {
 INSTANTIATE_TEST_SUITE_P(Of, Ring, testing::Values(fp32, fp16, bf16),
                          [](const auto& of) { return tools::element_name(of.param); });
 
+// A shard that says where it stands draws the whole's dropout mask, in both passes.
+TEST(Origin, ShardsDropWhatTheWholeDrops) {
+  Lab lab;
+  Call whole = lab.inputs(fp32, {.batch = 3, .seq_q = 40, .seq_k = 96, .heads_q = 4, .heads_k = 2});
+  whole.dropout = 0.4f;
+  whole.seed = 99;
+  whole.offset = 0xfffffff0u;
+  const Call done = lab.forward(whole, {.lse = true, .mask = true});
+  // Sequence 2, kv head 1, queries 8 .. 31, keys 48 .. 95.
+  const auto cut = [](flashwave_tensor t, std::int64_t head, std::int64_t heads, std::int64_t row,
+                      std::int64_t rows) {
+    return tools::narrow(tools::narrow(tools::narrow(t, 0, 2, 1), 2, head, heads), 1, row, rows);
+  };
+  Call shard = whole;
+  shard.q = cut(whole.q, 2, 2, 8, 24);
+  shard.k = cut(whole.k, 1, 1, 48, 48);
+  shard.v = cut(whole.v, 1, 1, 48, 48);
+  shard.origin_batch = 2;
+  shard.origin_head = 2;
+  shard.origin_q = 8;
+  shard.origin_k = 48;
+  shard.global_heads = 4;
+  shard.global_seq_q = 40;
+  shard.global_seq_k = 96;
+  const Call part = lab.forward(shard, {.lse = true, .mask = true});
+  expect_right(part);
+  expect_right(lab.backward(part));
+  flashwave_tensor want = tools::narrow(tools::narrow(done.dropout_mask, 0, 2, 1), 1, 2, 2);
+  want = tools::narrow(tools::narrow(want, 2, 8, 24), 3, 48, 48);
+  EXPECT_EQ(bits(part.dropout_mask), bits(want));
+}
+
 TEST(Combine, OfEmptyPartialsIsEmpty) {
   Lab lab;
   const flashwave_tensor outs = lab.unwritten(bf16, {3, 5, 2, 16});  // NaN
