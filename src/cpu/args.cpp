@@ -91,6 +91,10 @@ void set_lengths(Args& a, const Call& call) {
 // high. Beyond `reach` either way a bound shows or hides everything, whatever its value.
 BoundedMask bound_mask(int left, int right, int diagonal) {
   constexpr std::int64_t reach = longest_sequence, widest = 2 * reach, farthest = 4 * reach;
+  // Positions are under `widest` then, so that a wider window is an open one, and ALiBi meets the diagonal as
+  // given.
+  if (std::abs(std::int64_t{diagonal}) <= reach)
+    return {left > widest ? open_side : left, right > widest ? open_side : right, diagonal};
   const std::int64_t low = left < 0 ? -reach : std::clamp(std::int64_t{diagonal} - left, -reach, reach);
   const std::int64_t high = right < 0 ? reach : std::clamp(std::int64_t{diagonal} + right, -reach, reach);
   std::int64_t moved = std::clamp<std::int64_t>(diagonal, -farthest, farthest);

@@ -45,6 +45,18 @@ Status plan_naive(const Kernels& kernels, Plan& plan) {
   return naive_workspace(kernels, plan.problem, plan.workspace);
 }
 
+// What declines() says of one diagonal, of a tensor of them.
+Status check_diagonals(const Call& call) {
+  if (!call.alibi.given() || !call.diagonals.given()) return {};
+  const auto* diagonals = static_cast<const std::int32_t*>(call.diagonals.data);
+  for (std::int64_t b = 0; b < call.diagonals.shape[0]; ++b)
+    if (const std::int64_t diagonal = diagonals[b * call.diagonals.stride[0]];
+        std::abs(diagonal) > longest_sequence)
+      return unsupported(say("with ALiBi diagonals are at most ", longest_sequence,
+                             " either way here; diagonals[", b, "] is ", diagonal));
+  return {};
+}
+
 class CpuBackend final : public Backend {
  public:
   CpuBackend() : offers_(offers_here()), processor_(processor_name()) {
@@ -70,6 +82,9 @@ class CpuBackend final : public Backend {
     if (std::max(p.seq_q, p.seq_k) > longest_sequence)
       return say("sequences are at most ", longest_sequence, " long here; this one has sq ", p.seq_q,
                  " and sk ", p.seq_k);
+    if (p.alibi != Alibi::none && p.diagonal_given && std::abs(std::int64_t{p.diagonal}) > longest_sequence)
+      return say("with ALiBi a diagonal is at most ", longest_sequence, " either way here; this one is ",
+                 p.diagonal);
     if (device == "naive") return naive_declines(p);
     return {};
   }
@@ -101,6 +116,7 @@ class CpuBackend final : public Backend {
   Status run(const Plan& plan, const Call& call) const override {
     const DefaultFloatEnvironment environment;
     FW_TRY(check_values(call, plan.problem));
+    if (runs_kernels(plan.device)) FW_TRY(check_diagonals(call));
     if (plan.device == "reference") return run_reference(plan, call, reference::Mode::oracle);
     if (plan.device == "eager") return run_reference(plan, call, reference::Mode::eager);
     const Isa& isa = isa_of(plan, offers_);

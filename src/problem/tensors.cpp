@@ -101,8 +101,8 @@ Status check_dtype(const TensorRow& row, const Call& call) {
                       "; q, k, v, out and their gradients have one dtype");
       return {};
     case Kind::by_rule: return {};
-    case Kind::like_bias: return must_be(call.bias.dtype, ", like bias");
-    case Kind::like_sink: return must_be(call.sink.dtype, ", like sink");
+    case Kind::like_bias: return call.bias.given() ? must_be(call.bias.dtype, ", like bias") : Status();
+    case Kind::like_sink: return call.sink.given() ? must_be(call.sink.dtype, ", like sink") : Status();
     case Kind::like_cos: return must_be(call.rotary_cos.dtype, ", like rotary_cos");
     case Kind::fp32: return must_be(DType::fp32, "");
     case Kind::int32: return must_be(DType::int32, "");

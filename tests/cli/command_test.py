@@ -242,6 +242,27 @@ class Run(unittest.TestCase):
         self.assertTrue(json_lines(result.stdout)[0]["passed"])
         self.assertEqual(read_safetensors(self.output)["dropout_mask"][1], [2, 2, 3, 3])
 
+    def test_a_misspelt_tensor_is_not_ignored(self):
+        write_safetensors(self.input, self.attention(bais=("F32", [1, 1, 5, 5], floats(25))))
+        result = self.go()
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("bais", result.stderr)
+        self.assertFalse(os.path.exists(self.output))
+
+    def test_only_regular_files_are_written_over(self):
+        write_safetensors(self.input, self.attention())
+        os.mkfifo(self.output)
+        result = self.go()
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("not a regular file", result.stderr)
+        self.assertFalse(os.path.isfile(self.output))
+
+    def test_numbers_below_0(self):
+        write_safetensors(self.input, self.attention())
+        result = self.go("--seed", "-1")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("--seed: -1 is below 0", result.stderr)
+
     def test_refusals(self):
         def refused(tensors, sentence, *words):
             write_safetensors(self.input, tensors)

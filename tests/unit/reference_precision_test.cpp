@@ -79,8 +79,10 @@ TEST(Eager, errs_as_its_dtype_does) {
     for (Sample* s : {&eager, &oracle}) {
       give_unrounded(*s, {&Call::out});
       s->give(&Call::out, bound.dtype, {1, 100, 2, 24});
-      s->make_backward();
     }
+    ASSERT_TRUE(
+        reference::run(eager.problem, eager.call, Mode::eager).ok());  // whose out and lse backward reads
+    for (Sample* s : {&eager, &oracle}) s->make_backward();
     give_unrounded(oracle, {&Call::dq, &Call::dk, &Call::dv});
     ASSERT_TRUE(reference::run(eager.problem, eager.call, Mode::eager).ok());
     ASSERT_TRUE(reference::run(oracle.problem, oracle.call, Mode::oracle).ok());
@@ -141,6 +143,8 @@ TEST(Eager, rounds_each_step) {
     s[&Call::dlse].fill(0);
     const auto dout = static_cast<float>(s[&Call::dout].get(0));
     expected.attend([](float x) { return x; });
+    s[&Call::out].assign({expected.out});
+    s[&Call::lse].assign({expected.lse});
     float dq = 0;
     ASSERT_TRUE(reference::run(s.problem, s.call, Mode::eager).ok());
     for (int j = 0; j < 16; ++j) {

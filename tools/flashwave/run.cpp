@@ -1,6 +1,7 @@
 // flashwave run: attention on the tensors of a safetensors file.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <deque>
 #include <nlohmann/json.hpp>
@@ -40,6 +41,22 @@ std::vector<std::string> prefixes(const Safetensors& file) {
       found.insert(name.substr(0, name.size() - 1));
   }
   return {found.begin(), found.end()};
+}
+
+// A misspelt name must not go unseen.
+Outcome check_names(const Safetensors& file, const std::vector<std::string>& attentions,
+                    const std::string& path) {
+  const auto known = [](const std::string& name) {
+    return name == "expected" || std::any_of(members().begin(), members().end(),
+                                             [&](const Member& member) { return name == member.name; });
+  };
+  for (const StoredTensor& t : file.header().tensors)
+    if (std::none_of(attentions.begin(), attentions.end(), [&](const std::string& prefix) {
+          return t.name.starts_with(prefix) && known(t.name.substr(prefix.size()));
+        }))
+      return invalid(fmt::format(
+          "{} holds {}, which is no tensor of an attention; they are named as in flashwave.h", path, t.name));
+  return {};
 }
 
 // The longest sequence, if the lengths make sense; if not, the library says why.
@@ -159,6 +176,7 @@ Outcome run_file(const Options& o, bool& all_right) {
   TOOLS_TRY(file.read(o.in));
   const auto names = prefixes(file);
   if (names.empty()) return invalid(fmt::format("{} holds no tensor named q, or ending in .q", o.in));
+  TOOLS_TRY(check_names(file, names, o.in));
   std::deque<Attention> attentions;
   std::vector<NamedTensor> results;
   for (const std::string& prefix : names) {
@@ -200,7 +218,7 @@ void add_run(CLI::App& app, Chosen& chosen) {
   verb->add_option("--scale", o->scale, "Of q.k; else D^-0.5");
   verb->add_option("--softcap", o->softcap, "c of c*tanh(score/c); 0 is off");
   verb->add_option("--dropout", o->dropout, "Probability of dropping a weight");
-  verb->add_option("--seed", o->seed, "Of dropout");
+  verb->add_option("--seed", o->seed, "Of dropout")->check(not_negative);
   verb->add_option("--offset", o->offset, "Of dropout");
   verb->add_flag("--mask", o->mask, "Also write dropout_mask");
   verb->add_option("--splits", o->splits, "Key ranges computed apart; 0 lets the library choose");

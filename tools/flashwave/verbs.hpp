@@ -19,6 +19,11 @@ void add_verify(CLI::App& app, Chosen& chosen);
 void add_bench(CLI::App& app, Chosen& chosen);
 void add_explain(CLI::App& app, Chosen& chosen);
 
+// A check of CLI11: its unsigned numbers wrap.
+inline std::string not_negative(const std::string& given) {
+  return given.starts_with('-') ? given + " is below 0" : std::string();
+}
+
 // Says what went wrong, on standard error, or as a line of JSON on standard output.
 Exit report(const Outcome& outcome, bool json);
 

@@ -243,9 +243,9 @@ void add_verify(CLI::App& app, Chosen& chosen) {
                    "Of the tensors: guarded (a fault behind the end), poisoned or plain")
       ->check(CLI::IsMember({"guarded", "poisoned", "plain"}))
       ->capture_default_str();
-  verb->add_option("--jobs", o->jobs, "Problems at a time; else as many as cores");
+  verb->add_option("--jobs", o->jobs, "Problems at a time; else as many as cores")->check(not_negative);
   verb->add_option("--fuzz", o->fuzz, "Draw problems: a count (200) or a time (30s)");
-  verb->add_option("--seed", o->seed, "Of --fuzz")->capture_default_str();
+  verb->add_option("--seed", o->seed, "Of --fuzz")->check(not_negative)->capture_default_str();
   verb->add_flag("--all-heads", o->all_heads, "Judge every head of large problems, not four kv heads");
   verb->add_flag("--once", o->once, "Do not compute a second time to compare bits");
   verb->add_flag("--json", o->json, "A JSON object a line, the last with the counts");

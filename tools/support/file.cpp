@@ -65,6 +65,10 @@ ReplacedFile::~ReplacedFile() {
 }
 
 Outcome ReplacedFile::open(const std::string& path) {
+  // A device or a directory of that name would be replaced by the file.
+  struct stat there;
+  if (::stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode))
+    return invalid(fmt::format("{} is not a regular file, and only such a one is written over", path));
   path_ = path;
   temporary_ = path + ".XXXXXX";
   descriptor_ = mkstemp(temporary_.data());
