@@ -8,7 +8,7 @@ define tree
 	@cmake --preset $(1) > build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }
 	@cmake --build --preset $(1) -j $(JOBS) $(if $(2),--target $(2))
 endef
-check = ctest --preset $(1) -j $(JOBS)
+check = ctest --preset $(1) -j $(JOBS) --progress
 
 .PHONY: build demo test bench lint asan tsan aarch64 fuzz mutants clean
 build:
