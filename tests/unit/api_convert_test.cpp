@@ -62,74 +62,51 @@ TEST(Convert, EnumsOutOfRangeAreNamed) {
   EXPECT_EQ(convert(call, ours).message(), "pass is 2, it goes from 0 to 1");
 }
 
+struct Pair {
+  flashwave_tensor flashwave_attention::* theirs;
+  View Call::* ours;
+};
+#define PAIR(name) {&flashwave_attention::name, &Call::name}
+constexpr Pair pairs[] = {PAIR(q),
+                          PAIR(k),
+                          PAIR(v),
+                          PAIR(out),
+                          PAIR(lse),
+                          PAIR(dout),
+                          PAIR(dlse),
+                          PAIR(dq),
+                          PAIR(dk),
+                          PAIR(dv),
+                          PAIR(dbias),
+                          PAIR(dsink),
+                          PAIR(alibi),
+                          PAIR(bias),
+                          PAIR(sink),
+                          PAIR(dropout_mask),
+                          PAIR(cu_seqlens_q),
+                          PAIR(cu_seqlens_k),
+                          PAIR(seqused_q),
+                          PAIR(seqused_k),
+                          PAIR(cache_seqlens),
+                          PAIR(block_table),
+                          PAIR(cache_batch_idx),
+                          PAIR(leftpad),
+                          PAIR(k_new),
+                          PAIR(v_new),
+                          PAIR(rotary_cos),
+                          PAIR(rotary_sin),
+                          PAIR(rotary_seqlens),
+                          PAIR(diagonals)};
+#undef PAIR
+
 TEST(Convert, EveryTensorOfACallArrives) {
   flashwave_attention call{};
-  flashwave_tensor* tensors[] = {&call.q,
-                                 &call.k,
-                                 &call.v,
-                                 &call.out,
-                                 &call.lse,
-                                 &call.dout,
-                                 &call.dlse,
-                                 &call.dq,
-                                 &call.dk,
-                                 &call.dv,
-                                 &call.dbias,
-                                 &call.dsink,
-                                 &call.alibi,
-                                 &call.bias,
-                                 &call.sink,
-                                 &call.dropout_mask,
-                                 &call.cu_seqlens_q,
-                                 &call.cu_seqlens_k,
-                                 &call.seqused_q,
-                                 &call.seqused_k,
-                                 &call.cache_seqlens,
-                                 &call.block_table,
-                                 &call.cache_batch_idx,
-                                 &call.leftpad,
-                                 &call.k_new,
-                                 &call.v_new,
-                                 &call.rotary_cos,
-                                 &call.rotary_sin,
-                                 &call.rotary_seqlens,
-                                 &call.diagonals};
   int number = 0;
-  for (flashwave_tensor* tensor : tensors) *tensor = {nullptr, FLASHWAVE_FP32, 1, {++number}, {1}};
+  for (const Pair& pair : pairs) call.*pair.theirs = {nullptr, FLASHWAVE_FP32, 1, {++number}, {1}};
   Call ours;
   ASSERT_TRUE(convert(call, ours).ok());
-  const View* views[] = {&ours.q,
-                         &ours.k,
-                         &ours.v,
-                         &ours.out,
-                         &ours.lse,
-                         &ours.dout,
-                         &ours.dlse,
-                         &ours.dq,
-                         &ours.dk,
-                         &ours.dv,
-                         &ours.dbias,
-                         &ours.dsink,
-                         &ours.alibi,
-                         &ours.bias,
-                         &ours.sink,
-                         &ours.dropout_mask,
-                         &ours.cu_seqlens_q,
-                         &ours.cu_seqlens_k,
-                         &ours.seqused_q,
-                         &ours.seqused_k,
-                         &ours.cache_seqlens,
-                         &ours.block_table,
-                         &ours.cache_batch_idx,
-                         &ours.leftpad,
-                         &ours.k_new,
-                         &ours.v_new,
-                         &ours.rotary_cos,
-                         &ours.rotary_sin,
-                         &ours.rotary_seqlens,
-                         &ours.diagonals};
   number = 0;
-  for (const View* view : views) EXPECT_EQ(view->shape[0], ++number);
+  for (const Pair& pair : pairs) EXPECT_EQ((ours.*pair.ours).shape[0], ++number);
 }
 
 TEST(Convert, TensorsThatContradictThemselvesAreNamed) {
