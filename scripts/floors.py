@@ -17,15 +17,18 @@ FLOORS = {
     "problem": ["std", "base", "problem"],
     "meaning": ["meaning"],  # it must compile for any device: not even std
     "reference": ["std", "base", "problem", "reference"],  # never meaning: the oracle shares nothing
-    "plan": ["std", "base", "problem", "plan"],
+    "plan": ["std", "base", "problem", "meaning", "plan"],
     "backend": BELOW_BACKEND + ["backend"],
+    "gpu": BELOW_BACKEND + ["gpu"],
     "cpu": BELOW_BACKEND + ["backend", "cpu"],
-    "api": BELOW_BACKEND + ["backend", "cpu", "api", "flashwave"],
+    "amd/kernels": ["meaning", "amd/kernels"],  # device code
+    "amd": BELOW_BACKEND + ["backend", "gpu", "amd"],
+    "api": BELOW_BACKEND + ["backend", "cpu", "amd", "api", "flashwave"],
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 SYSTEM = re.compile(r"(sys/|linux/|asm/)?[a-z0-9_]+(\.h)?$")
-SOURCES = {".h", ".hpp", ".c", ".cpp", ".inc"}
+SOURCES = {".h", ".hpp", ".c", ".cpp", ".hip", ".inc"}
 
 
 def tracked():
@@ -39,13 +42,15 @@ def complaint(name, bracket, target):
     parts = Path(name).parts
     folder = target.split("/")[0] if "/" in target else ""
     if parts[0] == "src":
-        allowed = FLOORS.get(parts[1])
-        if allowed is None:
+        floor = next((f for f in ("/".join(parts[1:3]), parts[1]) if f in FLOORS), None)
+        if floor is None:
             return f"src/{parts[1]} is no floor"
+        allowed = FLOORS[floor]
         if bracket == '"':
-            return None if folder in allowed else f"src/{parts[1]} may include {', '.join(allowed)}"
+            ok = any(target.startswith(each + "/") for each in allowed)
+            return None if ok else f"src/{floor} may include {', '.join(allowed)}"
         if "std" not in allowed:
-            return f"src/{parts[1]} includes nothing but src/{parts[1]}"
+            return f"src/{floor} includes nothing but {', '.join(allowed)}"
         return None if SYSTEM.match(target) else "the library needs nothing but the standard library"
     if parts[0] == "include":
         return None if folder == "flashwave" or bracket == "<" and SYSTEM.match(target) else \

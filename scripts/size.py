@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FILE_LIMIT, FUNCTION_LIMIT, TEMPLATE_LIMIT = 500, 60, 4
-SOURCES = {".h", ".hpp", ".c", ".cpp", ".inc", ".py", ".sh", ".cmake"}
+SOURCES = {".h", ".hpp", ".c", ".cpp", ".hip", ".inc", ".py", ".sh", ".cmake"}
 FUNCTION = re.compile(r"^(?!namespace|struct|class|enum|union|extern|using|typedef|constexpr \w+ \w+\[)\S.*\)[^;=]*\{$")
 TEMPLATE = re.compile(r"\btemplate\s*<([^>{;]*)>")
 

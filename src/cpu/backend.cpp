@@ -107,7 +107,8 @@ class CpuBackend final : public Backend {
     out.tile_k = kernels.forward_keys(shape);
     out.thread_bytes = p.forward() ? kernels.forward_scratch(shape) : 0;
     if (p.backward()) {
-      const auto widest = static_cast<int>(std::min(p.seq_k, cut_chunks(out.chunks, p.seq_k).keys));
+      const auto widest =
+          static_cast<int>(std::min<std::int64_t>(p.seq_k, cut_chunks(out.chunks, p.seq_k).keys));
       out.thread_bytes = std::max(out.thread_bytes, backward_scratch(kernels, shape, widest));
     }
     return {};

@@ -17,15 +17,8 @@ constexpr std::int64_t enough_chunks = 32;
 constexpr std::int64_t most_chunks = 4;
 constexpr std::int64_t least_chunk_keys = 256;
 
-constexpr std::int64_t range_step = 64;  // ranges start at multiples of this
-
-std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
-Cut cut_evenly(std::int64_t count, std::int64_t keys) {
-  const std::int64_t range =
-      divide_up(divide_up(std::max<std::int64_t>(keys, 1), count), range_step) * range_step;
-  return {static_cast<int>(std::max<std::int64_t>(1, divide_up(keys, range))), range};
-}
+using host::divide_up;
+using host::range_step;
 
 }  // namespace
 
@@ -41,15 +34,10 @@ Splits choose_splits(const Problem& p) {
   const std::int64_t row_tasks = p.batch * p.heads_k * divide_up(p.seq_q * p.group(), split_rows);
   if (row_tasks == 0 || row_tasks >= enough_tasks)
     return {1, 0, say("rows alone give ", row_tasks, " tasks")};
-  const std::int64_t count = std::min(divide_up(enough_tasks, row_tasks), p.seq_k / least_split_keys);
+  const std::int64_t count =
+      std::min<std::int64_t>(divide_up(enough_tasks, row_tasks), p.seq_k / least_split_keys);
   if (count <= 1) return {1, 0, say(p.seq_k, " keys are too few to split")};
   return {static_cast<int>(count), 0, say("rows alone give only ", row_tasks, " tasks")};
-}
-
-Cut cut_sequence(int count, std::int64_t fixed_keys, std::int64_t rows, std::int64_t keys) {
-  if (fixed_keys == 0) return cut_evenly(count, keys);
-  if (rows > split_rows) return {1, std::max<std::int64_t>(keys, 1)};
-  return {static_cast<int>(std::max<std::int64_t>(1, divide_up(keys, fixed_keys))), fixed_keys};
 }
 
 std::int64_t most_ranges(int count, std::int64_t fixed_keys, std::int64_t keys) {
@@ -59,10 +47,11 @@ std::int64_t most_ranges(int count, std::int64_t fixed_keys, std::int64_t keys) 
 
 int choose_chunks(const Problem& p) {
   const std::int64_t heads = std::max<std::int64_t>(1, p.batch * p.heads_k);
-  const std::int64_t wanted = std::min(divide_up(enough_chunks, heads), p.seq_k / least_chunk_keys);
+  const std::int64_t wanted =
+      std::min<std::int64_t>(divide_up(enough_chunks, heads), p.seq_k / least_chunk_keys);
   return static_cast<int>(std::clamp<std::int64_t>(wanted, 1, most_chunks));
 }
 
-Cut cut_chunks(int chunks, std::int64_t keys) { return cut_evenly(chunks, keys); }
+Cut cut_chunks(int chunks, std::int64_t keys) { return host::cut_evenly(chunks, keys); }
 
 }  // namespace fw

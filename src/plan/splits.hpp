@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include "meaning/cut.hpp"
 #include "problem/problem.hpp"
 
 namespace fw {
@@ -19,19 +20,13 @@ struct Splits {
 };
 Splits choose_splits(const Problem& problem);
 
-// One sequence with so many packed rows (queries times q heads a kv head) and keys.
-struct Cut {
-  int ranges;
-  std::int64_t keys;  // of a range; the last may be shorter
-};
-Cut cut_sequence(int count, std::int64_t fixed_keys, std::int64_t rows, std::int64_t keys);
+// Its rule is src/meaning/cut.hpp.
+using host::Cut;
+using host::cut_sequence;
+using host::split_rows;
 
-// The most ranges that it makes of a sequence with so many keys or fewer.
+// The most ranges that cut_sequence makes of a sequence with so many keys or fewer.
 std::int64_t most_ranges(int count, std::int64_t fixed_keys, std::int64_t keys);
-
-// With a fixed length, only sequences with at most so many rows are cut: the others have work enough in their
-// rows.
-inline constexpr std::int64_t split_rows = 256;
 
 // Backward: ranges of keys that own their dk and dv, and a share of dq each, so at most four of them.
 int choose_chunks(const Problem& problem);

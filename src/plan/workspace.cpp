@@ -18,9 +18,9 @@ Status too_large(std::string_view what) {
 Status room_for(const Problem& p, const Plan& plan, Room& out) {
   const Bytes rows = Bytes(p.seq_q) * Bytes(p.heads_q) * Bytes(p.batch);
   const std::int64_t uncut_rows = p.seq_q * p.group();
-  const Bytes split = plan.split_keys == 0
-                          ? rows
-                          : Bytes(std::min(uncut_rows, split_rows)) * Bytes(p.heads_k) * Bytes(p.batch);
+  const Bytes split = plan.split_keys == 0 ? rows
+                                           : Bytes(std::min<std::int64_t>(uncut_rows, split_rows)) *
+                                                 Bytes(p.heads_k) * Bytes(p.batch);
   const std::int64_t ranges = most_ranges(plan.splits, plan.split_keys, p.seq_k);
   const Bytes partials = p.forward() && ranges > 1 ? split * Bytes(ranges) : Bytes();
   const Bytes queries = p.rotary.dim > 0 ? rows : Bytes();
