@@ -1,11 +1,15 @@
 # The words of the build, over CMakePresets.json. Build trees are build/<preset>.
 JOBS ?= $(shell nproc)
 SUITE ?= quick
+# ON: an error where the emulator cannot be built.
+EMULATOR ?= AUTO
 
-# $(call tree,PRESET[,TARGET]) configures a preset and builds it. What CMake finds is of interest only when it fails.
+# $(call tree,PRESET[,TARGET[,OPTIONS]]) configures a preset and builds it. What CMake finds is of interest only when it
+# fails; what it leaves out always.
 define tree
 	@mkdir -p build
-	@cmake --preset $(1) > build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }
+	@cmake --preset $(1) $(3) > build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }
+	@sed -n 's/^-- \(without .*\)/\1/p' build/$(1).log
 	@cmake --build --preset $(1) -j $(JOBS) $(if $(2),--target $(2))
 endef
 check = ctest --preset $(1) -j $(JOBS) --progress
@@ -20,7 +24,10 @@ demo:
 	$(call tree,release,flashwave_command)
 	@examples/demo build/release/flashwave
 
-test: build
+test:
+	@scripts/setup build
+	@scripts/setup $(if $(filter ON,$(EMULATOR)),,--try) emulator
+	$(call tree,release,,-DFLASHWAVE_EMULATOR=$(EMULATOR))
 	@$(call check,release)
 
 bench:

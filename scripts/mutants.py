@@ -18,7 +18,8 @@ WORK = ROOT / "build/mutants"
 COPY, BUILD = WORK / "source", WORK / "build"
 
 # What builds fast and still runs every rule: portable kernels, little optimisation.
-CONFIGURE = ["-DCMAKE_BUILD_TYPE=None", "-DCMAKE_CXX_FLAGS=-O1 -w", "-DFLASHWAVE_CPU_X86=OFF", "-DFLASHWAVE_INSTALL=OFF"]
+CONFIGURE = ["-DCMAKE_BUILD_TYPE=None", "-DCMAKE_CXX_FLAGS=-O1 -w", "-DFLASHWAVE_CPU_X86=OFF", "-DFLASHWAVE_INSTALL=OFF",
+             "-DFLASHWAVE_EMULATOR=OFF"]
 
 # Name: what to build, what to run.
 SUITES = {

@@ -7,10 +7,7 @@
 namespace cdna {
 namespace {
 
-// Newest first: gfx950 is known from 20 on.
-constexpr const char* kLibraries[] = {"libLLVM.so.22.1", "libLLVM-22.so",   "libLLVM.so.22",
-                                      "libLLVM.so.21.1", "libLLVM.so.20.1", "libLLVM.so.19.1",
-                                      "libLLVM-19.so"};
+constexpr const char* kLibraries[] = {CDNA_LLVM_LIBRARIES};  // newest first
 constexpr const char* kTriple = "amdgcn-amd-amdhsa";
 
 struct Library {

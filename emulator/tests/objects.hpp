@@ -1,4 +1,4 @@
-// Code objects compiled from tests/kernels with clang-22, once each.
+// Code objects that the build compiled from tests/kernels.
 #pragma once
 #include <memory>
 #include <string>
