@@ -14,7 +14,7 @@ define tree
 endef
 check = ctest --preset $(1) -j $(JOBS) --progress
 
-.PHONY: build demo test bench lint asan tsan aarch64 fuzz mutants clean
+.PHONY: build demo test bench peers lint asan tsan aarch64 fuzz mutants clean
 build:
 	@scripts/setup build
 	$(call tree,release)
@@ -34,6 +34,14 @@ bench:
 	@scripts/setup build
 	$(call tree,release,flashwave_command)
 	@build/release/flashwave bench --suite $(SUITE)
+
+# Beside other libraries, those that can be had; the figures stay in build/peers.jsonl for `scripts/readme.py peers`.
+peers:
+	@scripts/setup build
+	@scripts/setup --try peers
+	@scripts/venv bench/peers/requirements.txt
+	$(call tree,release,flashwave_peers)
+	@.venv/bin/python bench/peers/peers.py --save build/peers.jsonl
 
 # A fixed part of the tests under sanitizers, and on another architecture under an emulator.
 asan tsan:
