@@ -34,6 +34,7 @@ struct Args {
   const int* block_table;   // (B, ...)
   i64 block_table_stride;
   int page_size;               // 0 = not paged; then k.batch, v.batch are the strides of a page
+  i64 pages;                   // of the pool, where nobody has checked the table; else 0
   const int* cache_batch_idx;  // (B)
   const int* leftpad;          // (B)
 

@@ -55,7 +55,8 @@ FLASHWAVE_RULE void each_run(const Args& a, const Tensor& t, const Sequence& s, 
     const int slot = s.first_slot + key;
     const int within = slot % a.page_size;
     const int count = least(a.page_size - within, range.end - key);
-    const i64 page = a.block_table[s.batch * a.block_table_stride + slot / a.page_size];
+    i64 page = a.block_table[s.batch * a.block_table_stride + slot / a.page_size];
+    if (a.pages) page = most<i64>(0, least(page, a.pages - 1));
     visit(key, count, page * t.batch + within * t.row + head);
     key += count;
   }

@@ -9,8 +9,8 @@
 #define FLASHWAVE_TARGET host
 #endif
 
-#if defined(__HIP__) || defined(__CUDACC__)
-#define FLASHWAVE_RULE __host__ __device__ __attribute__((always_inline)) inline
+#if defined(__HIP__) || defined(__CUDACC__)  // attributes, since no vendor header defines __host__ for us
+#define FLASHWAVE_RULE __attribute__((host, device, always_inline)) inline
 #else
 #define FLASHWAVE_RULE __attribute__((always_inline)) inline
 #endif

@@ -1,0 +1,121 @@
+// A wave's part of an attention kernel: its rows opened, attended tile by tile, and closed.
+#pragma once
+
+#include "amd/kernels/attention.hpp"
+
+namespace fw::FLASHWAVE_TARGET {
+
+template <class S>
+FLASHWAVE_DEVICE void open_rows(AttentionMachine<S>& m, const AttentionLaunch& l, bool negate) {
+  using E = typename S::E;
+  const Reading reading = reading_of(l.aligned & amd::aligned_q, l.args.dim_qk, S::qk);
+  FLASHWAVE_EACH(r, S::row_groups) {
+    const i64 offset = query_offset(l.args.q, m.sequence, m.rows.query[r], m.rows.head[r]);
+    read_units<E>(m.q[r], row_at<E>(l.args.q.data, offset), lane_id() / 16 * E::unit, 4 * E::unit,
+                  l.args.dim_qk, reading);
+    if (negate) FLASHWAVE_EACH(u, S::units_q) m.q[r][u] ^= E::sign;
+    m.row[r] = fresh_row<Lane>();
+    FLASHWAVE_EACH(c, S::columns) m.out[r][c] = f32x4(0.0f);
+  }
+}
+
+// `count` neighbouring values from d on of an output row that ends at `dim`.
+template <class E, int Count>
+FLASHWAVE_DEVICE void write_values(void* data, i64 offset, int d, int dim, const float (&x)[Count],
+                                   bool wide) {
+  auto* const to = (FLASHWAVE_GLOBAL typename E::Stored*)data + offset + d;
+  if (wide) {
+    if (d >= dim) return;
+    constexpr int packed = 4 / sizeof(typename E::Stored);
+    vec<u32, Count / packed> dwords;
+    FLASHWAVE_EACH(i, Count / packed) {
+      if constexpr (packed == 1)
+        dwords[i] = as<u32>(x[i]);
+      else
+        dwords[i] = E::narrow_two(x[2 * i], x[2 * i + 1]);
+    }
+    *(FLASHWAVE_GLOBAL vec<u32, Count / packed>*)to = dwords;
+  } else {
+    FLASHWAVE_EACH(i, Count) if (d + i < dim) to[i] = E::narrow_one(x[i]);
+  }
+}
+
+// One row of the output, lane group by lane group: `scale` times what was summed.
+template <class E, class S>
+FLASHWAVE_DEVICE void write_row(const AttentionMachine<S>& m, int r, float scale, void* data, i64 offset,
+                                int dim, bool wide) {
+  FLASHWAVE_EACH(block, S::columns / S::width)
+  FLASHWAVE_EACH(g, 4) {
+    float x[S::width];
+    // An empty row is +0, and no weight of it may turn an infinity into NaN.
+    FLASHWAVE_EACH(c, S::width) x[c] = scale == 0 ? 0.0f : m.out[r][block * S::width + c][g] * scale;
+    write_values<E>(data, offset, (16 * block + lane_id() / 16 * 4 + g) * S::width, dim, x, wide);
+  }
+}
+
+// Divides by the sum and writes out and lse: those of the call, or a split's share of them.
+template <class S>
+FLASHWAVE_DEVICE void close_rows(const AttentionMachine<S>& m, const AttentionLaunch& l, int split) {
+  const Args& a = l.args;
+  const bool partial = l.splits > 1;
+  FLASHWAVE_EACH(r, S::row_groups) {
+    const int query = m.rows.query[r], head = m.rows.head[r];
+    Row<Lane> row = m.row[r];
+    row.sum.x = row_sum(row.sum.x);
+    const float sink = a.sink && !partial ? value_at(a.sink, a.sink_element, head) : -infinity;
+    const Total<Lane> total = finish(row, Lane(sink), m.unit);
+    const float scale = a.drop_below ? total.scale.x * a.keep_scale : total.scale.x;
+    if (!m.rows.there[r]) continue;
+    if (partial) {
+      const i64 place = (((i64)split * a.batch + m.sequence.batch) * a.heads_q + head) * a.seq_q + query;
+      if (lane_id() < 16) l.partial_lse[place] = total.lse.x;
+      write_row<Fp32>(m, r, scale, l.partial_out, place * a.dim_v, a.dim_v, a.dim_v % 4 == 0);
+    } else {
+      if (a.lse.data && lane_id() < 16)
+        ((FLASHWAVE_GLOBAL float*)a.lse.data)[query_offset(a.lse, m.sequence, query, head)] = total.lse.x;
+      write_row<typename S::E>(m, r, scale, a.out.data, query_offset(a.out, m.sequence, query, head), a.dim_v,
+                               l.aligned & amd::aligned_out);
+    }
+  }
+}
+
+template <class S>
+FLASHWAVE_DEVICE void attend_all(AttentionMachine<S>& m) {
+  if (m.rows.any.empty()) return;
+  const int end = (m.sequence.first_slot + m.rows.any.end + S::keys - 1) / S::keys;
+  for (int tile = (m.sequence.first_slot + m.rows.any.begin) / S::keys; tile < end; ++tile)
+    attend_tile(m, tile);
+}
+
+template <class S>
+FLASHWAVE_DEVICE void attention() {
+  const auto& l = arguments<AttentionLaunch>();
+  const Args& a = l.args;
+  const Piece piece = piece_of(l);
+  const Sequence sequence = bounded_sequence(a, l.bounds, piece.batch);
+  const int wave = uniform(__builtin_amdgcn_workitem_id_x() / lanes);
+  constexpr int wave_rows = 16 * S::row_groups;
+  const int first_row = (piece.row_tile * S::waves + wave) * wave_rows;
+  if (first_row >= sequence.queries * (a.heads_q / a.heads_k)) return;
+
+  // A plain kernel leaves the scale to the softmax, as the unit of its scores; its sign goes into q.
+  const bool negate = !S::scored && a.scale < 0;
+  AttentionMachine<S> machine{
+      .a = arguments<AttentionLaunch>().args,
+      .sequence = sequence,
+      .rows = {a, sequence, piece.kv_head, first_row, split_range(l, sequence, piece.split)},
+      .kv_head = piece.kv_head,
+      .unit = unit_of(S::scored ? 1.0f
+                      : negate  ? -a.scale
+                                : a.scale),
+      .reading_k = reading_of(l.aligned & amd::aligned_k, a.dim_qk, S::qk),
+      .reading_v = reading_of(l.aligned & amd::aligned_v, a.dim_v, S::v),
+      .q = {},
+      .row = {},
+      .out = {}};
+  open_rows(machine, l, negate);
+  attend_all(machine);
+  close_rows(machine, arguments<AttentionLaunch>(), piece.split);
+}
+
+}  // namespace fw::FLASHWAVE_TARGET

@@ -1,0 +1,156 @@
+// Forward attention of one wave: its packed rows against the keys they see, a tile at a time.
+//
+// Scores are computed transposed, St = K Qt, so that a row lies in one column of lanes: its maximum and sum
+// are register arithmetic. P leaves the accumulator of St in the layout in which Ot = Vt Pt takes it: lane l
+// holds row l % 16 and keys 4 * (l / 16) + g of a block, which is an order of k that V then follows
+// (element.hpp). Keys and values come straight from memory. Which columns of V make a matrix instruction's 16
+// rows is free too: lane i has `width` neighbouring ones, so that it reads and writes them together.
+#pragma once
+
+#include "amd/kernels/operand.hpp"
+#include "amd/kernels/scoring.hpp"
+#include "meaning/loop.hpp"
+#include "meaning/softmax.hpp"
+
+namespace fw::FLASHWAVE_TARGET {
+
+// What is compiled apart.
+template <class Element, int Qk, int V, int Waves, int R, int Keys, bool Scored>
+struct Shape {
+  using E = Element;
+  static constexpr int qk = Qk, v = V;  // buckets: the largest head dimensions
+  static constexpr int waves = Waves;   // of a workgroup
+  static constexpr int row_groups = R;  // of 16 rows, of a wave
+  static constexpr int keys = Keys;     // of a tile
+  static constexpr bool scored = Scored;
+
+  static constexpr int units_q = Qk / (4 * E::unit);    // of a row of Q or K in one lane
+  static constexpr int units_p = Keys / (4 * E::unit);  // of a row of P in one lane
+  static constexpr int blocks = Keys / 16;              // of scores
+  static constexpr int columns = V / 16;                // of a row of the output in one lane, over 4
+  static constexpr int width = columns % 8 == 0 && E::unit == 8 ? 8 : columns % 4 == 0 ? 4 : 2;
+  static constexpr int dwords = width * sizeof(typename E::Stored) / 4;
+  // Units of K read at once.
+  static constexpr int ahead = units_q <= 8 ? units_q : units_q % 8 == 0 ? 8 : 6;
+};
+
+template <class S>
+struct AttentionMachine {
+  using E = typename S::E;
+  static constexpr bool scored = S::scored;
+  static constexpr int R = S::row_groups;
+
+  const Args& a;
+  Sequence sequence;
+  WaveRows<R> rows;
+  int kv_head;
+  Unit unit;
+  Reading reading_k, reading_v;
+  Unit16 q[R][S::units_q];
+  Row<Lane> row[R];  // the sum is that of this lane's keys
+  f32x4 out[R][S::columns];
+
+  struct Scores {
+    ScoreTile<R, S::blocks> x;
+  };
+  struct Weights {
+    Unit16 x[R][S::units_p];
+  };
+  struct Fades {
+    Lane x[R];
+  };
+
+  // Tiles count slots, so that one call of the dropout's generator never serves two tiles.
+  FLASHWAVE_DEVICE int first_key(int tile) const { return tile * S::keys - sequence.first_slot; }
+  // Rows that nobody sees repeat one that somebody sees: what lies there could be NaN, or not ours.
+  FLASHWAVE_DEVICE RowPointer<E> key_row(const Tensor& t, int key) const {
+    const int read = most(rows.any.begin, least(key, rows.any.end - 1));
+    return row_at<E>(t.data, key_offset(a, t, sequence, kv_head, read));
+  }
+
+  FLASHWAVE_DEVICE Scores multiply(int tile) {
+    Scores s;
+    const int group = lane_id() / 16;
+    FLASHWAVE_EACH(b, S::blocks) {
+      const RowPointer<E> key = key_row(a.k, first_key(tile) + 16 * b + lane_id() % 16);
+      FLASHWAVE_EACH(r, R) s.x[r][b] = f32x4(0.0f);
+      FLASHWAVE_EACH(first, S::units_q / S::ahead) {
+        Unit16 k[S::ahead];
+        read_units<E>(k, key, (first * S::ahead * 4 + group) * E::unit, 4 * E::unit, a.dim_qk, reading_k);
+        FLASHWAVE_EACH(u, S::ahead)
+        FLASHWAVE_EACH(r, R) s.x[r][b] = E::mma(k[u], q[r][first * S::ahead + u], s.x[r][b]);
+      }
+    }
+    return s;
+  }
+
+  FLASHWAVE_DEVICE void score(Scores& s, int tile) {
+    score_tile<R, S::blocks>(s.x, arguments<AttentionLaunch>().args, sequence, rows, first_key(tile));
+  }
+  FLASHWAVE_DEVICE bool whole(int tile) const {
+    return first_key(tile) >= rows.all.begin && first_key(tile) + S::keys <= rows.all.end;
+  }
+  FLASHWAVE_DEVICE void hide(Scores& s, int tile) { hide_tile<R, S::blocks>(s.x, rows, first_key(tile)); }
+
+  FLASHWAVE_DEVICE Fades absorb(Scores& s) {
+    Fades fades;
+    const Lane in_log2(unit.in_log2);
+    FLASHWAVE_EACH(r, R) {
+      float top = -infinity;
+      FLASHWAVE_EACH(b, S::blocks)
+      FLASHWAVE_EACH(g, 4) top = __builtin_fmaxf(top, s.x[r][b][g]);
+      const Step<Lane> step = raise(row[r], Lane(row_max(top)), in_log2);
+      FLASHWAVE_EACH(b, S::blocks)
+      FLASHWAVE_EACH(g, 4) {
+        const Lane p = weight(Lane(s.x[r][b][g]), step.base, in_log2);
+        row[r].sum = row[r].sum + p;
+        s.x[r][b][g] = p.x;
+      }
+      fades.x[r] = step.fade;
+    }
+    return fades;
+  }
+
+  FLASHWAVE_DEVICE void drop(Scores& s, int tile) {
+    const Args& args = arguments<AttentionLaunch>().args;
+    if (args.drop_below) drop_tile<R, S::blocks>(s.x, args, sequence, rows, first_key(tile));
+  }
+
+  FLASHWAVE_DEVICE Weights narrow(const Scores& s) {
+    Weights p;
+    FLASHWAVE_EACH(r, R)
+    FLASHWAVE_EACH(u, S::units_p) {
+      if constexpr (E::unit == 4) {
+        FLASHWAVE_EACH(e, 4) p.x[r][u][e] = as<u32>(s.x[r][u][e]);
+      } else {
+        FLASHWAVE_EACH(i, 4) {
+          const f32x4 four = s.x[r][2 * u + i / 2];
+          p.x[r][u][i] = E::narrow_two(four[i % 2 * 2], four[i % 2 * 2 + 1]);
+        }
+      }
+    }
+    return p;
+  }
+
+  FLASHWAVE_DEVICE void accumulate(const Fades& fades, const Weights& p, int tile) {
+    FLASHWAVE_EACH(r, R)
+    if (__builtin_amdgcn_ballot_w64(fades.x[r].x != 1.0f)) FLASHWAVE_EACH(c, S::columns)
+    out[r][c] *= fades.x[r].x;
+    FLASHWAVE_EACH(u, S::units_p) {
+      RowPointer<E> values[E::unit];
+      FLASHWAVE_EACH(e, E::unit)
+      values[e] = key_row(a.v, first_key(tile) + key_of(u * (E::unit / 4) + e / 4, e % 4));
+      FLASHWAVE_EACH(m, S::columns / S::width) {
+        vec<u32, S::dwords> block[E::unit];
+        read_columns<E>(block, values, (16 * m + lane_id() % 16) * S::width, a.dim_v, reading_v);
+        FLASHWAVE_EACH(c, S::width) {
+          const Unit16 column = column_of<E>(block, c);
+          FLASHWAVE_EACH(r, R)
+          out[r][m * S::width + c] = E::mma(column, p.x[r][u], out[r][m * S::width + c]);
+        }
+      }
+    }
+  }
+};
+
+}  // namespace fw::FLASHWAVE_TARGET
