@@ -38,9 +38,10 @@ bool counts_local(const Definition& d) {
 
 }  // namespace
 
-Checker::Checker(const Program& program, int waves, size_t lds_bytes, bool hazards)
+Checker::Checker(const Program& program, int waves, size_t lds_bytes, Watch watch)
     : program_(program),
-      check_hazards_(hazards),
+      watch_(watch),
+      races_(watch.races ? lds_bytes : 0),
       waves_(static_cast<size_t>(waves)),
       lds_owner_((lds_bytes + 3) / 4) {
   restart();
@@ -54,9 +55,12 @@ void Checker::restart() {
     s.vector_counter.assign(kRegisters, 0);
     s.scalar_owner.assign(kScalars, 0);
     s.in_flight = 0;
+    s.touches.clear();
+    s.first_touch = 0;
     s.hazards.restart(program_.arch);
   }
   std::fill(lds_owner_.begin(), lds_owner_.end(), 0);
+  races_.restart();
 }
 
 void Checker::unfinished(Wave& w, const std::string& what, uint32_t owner) {
@@ -71,11 +75,11 @@ void Checker::before(Wave& w, uint32_t index) {
   const Instruction& i = program_.code[index];
   if (!i.definition) return;
   if (s.in_flight) check_registers(w, s, index);
-  if (check_hazards_) s.hazards.before(w, program_, index);
+  if (watch_.hazards) s.hazards.before(w, program_, index);
   const Class kind = i.definition->kind;
   if (kind == Class::wait) {
-    complete(s, Counter::vector_memory, (i.immediate & 15u) | (i.immediate >> 14 & 3u) << 4);
-    complete(s, Counter::local, i.immediate >> 8 & 15u);
+    complete(w, s, Counter::vector_memory, (i.immediate & 15u) | (i.immediate >> 14 & 3u) << 4);
+    complete(w, s, Counter::local, i.immediate >> 8 & 15u);
   } else if (counts_vector_memory(*i.definition, i) || counts_local(*i.definition)) {
     begin(s, index);
   }
@@ -109,7 +113,8 @@ void Checker::check_registers(Wave& w, WaveState& s, uint32_t index) {
 void Checker::begin(WaveState& s, uint32_t index) {
   const Instruction& i = program_.code[index];
   const Definition& d = *i.definition;
-  Flight f{index, {}, {}, d.kind == Class::scalar_memory};
+  const uint32_t touches = s.first_touch + static_cast<uint32_t>(s.touches.size());
+  Flight f{index, {}, {}, d.kind == Class::scalar_memory, touches};
   const bool stores_only = d.kind == Class::store || d.kind == Class::lds_write;
   const Effects& e = program_.effects[index];
   for (int n = 0; n < e.writes && !stores_only; ++n) {
@@ -120,12 +125,12 @@ void Checker::begin(WaveState& s, uint32_t index) {
   }
   const bool both = d.name.rfind("flat_", 0) == 0;
   const Counter counter = counts_vector_memory(d, i) ? Counter::vector_memory : Counter::local;
-  if (both) s.flights[static_cast<int>(Counter::local)].push_back({index, {}, {}, true});
+  if (both) s.flights[static_cast<int>(Counter::local)].push_back({index, {}, {}, true, touches});
   s.flights[static_cast<int>(counter)].push_back(std::move(f));
   s.in_flight += both ? 2 : 1;
 }
 
-void Checker::complete(WaveState& s, Counter counter, size_t left) {
+void Checker::complete(const Wave& w, WaveState& s, Counter counter, size_t left) {
   std::deque<Flight>& queue = s.flights[static_cast<int>(counter)];
   if (queue.size() <= left) return;
   if (left && std::any_of(queue.begin(), queue.end(), [](const Flight& f) { return f.unordered; })) return;
@@ -136,11 +141,45 @@ void Checker::complete(WaveState& s, Counter counter, size_t left) {
         uint32_t& owner = (r.scalar ? s.scalar_owner : s.vector_owner)[r.first + k];
         if (owner == f.instruction + 1) owner = 0;
       }
-    for (uint32_t word : f.words)
+    for (uint32_t word : f.words) {
       if (lds_owner_[word] == f.instruction + 1) lds_owner_[word] = 0;
+      if (watch_.races) races_.arrived(w, f.instruction, word);
+    }
     queue.pop_front();
     --s.in_flight;
   }
+  if (counter == Counter::local) forget_touches(s);
+}
+
+// Those of instructions that have finished.
+void Checker::forget_touches(WaveState& s) {
+  const std::deque<Flight>& queue = s.flights[static_cast<int>(Counter::local)];
+  const uint32_t end = s.first_touch + static_cast<uint32_t>(s.touches.size());
+  const uint32_t kept = queue.empty() ? end : queue.front().touches;
+  s.touches.erase(s.touches.begin(), s.touches.begin() + (kept - s.first_touch));
+  s.first_touch = kept;
+}
+
+// What is still in flight happens on the other side, too.
+void Checker::barrier() {
+  if (!watch_.races) return;
+  races_.barrier();
+  for (size_t n = 0; n < waves_.size(); ++n)
+    for (const Races::Touch& t : waves_[n].touches) races_.go_on(static_cast<int>(n), t);
+}
+
+void Checker::note_race(Wave& w, const uint32_t* at, uint64_t lanes, int bytes, bool read) {
+  const uint32_t index = w.pc - 1;
+  const Class kind = program_.code[index].definition->kind;
+  const bool atomic = kind == Class::lds_atomic || kind == Class::atomic;
+  WaveState& s = waves_[static_cast<size_t>(w.index)];
+  Races::Touch& t = s.touches.emplace_back();
+  t.instruction = index;
+  t.access = atomic ? Races::Access::atomic : read ? Races::Access::read : Races::Access::write;
+  t.bytes = bytes;
+  t.lanes = lanes;
+  std::copy_n(at, kLanes, t.at);
+  races_.touch(w, t);
 }
 
 void Checker::touch_lds(Wave& w, const uint32_t* at, uint64_t lanes, int bytes, bool read) {
@@ -154,6 +193,7 @@ void Checker::touch_lds(Wave& w, const uint32_t* at, uint64_t lanes, int bytes, 
                        hex(at[l]),
                    lds_owner_[word]);
   }
+  if (watch_.races) note_race(w, at, lanes, bytes, read);
 }
 
 void Checker::load_to_lds(Wave& w, const Instruction&, uint32_t base, int pitch, int bytes, uint64_t lanes) {
@@ -168,6 +208,10 @@ void Checker::load_to_lds(Wave& w, const Instruction&, uint32_t base, int pitch,
       lds_owner_[word] = f.instruction + 1;
       f.words.push_back(static_cast<uint32_t>(word));
     }
+  if (!watch_.races) return;
+  Races::Touch t{w.pc - 1, Races::Access::write, bytes, lanes, {}};
+  for (int l = 0; l < kLanes; ++l) t.at[l] = base + static_cast<uint32_t>(l * pitch);
+  races_.touch(w, t);
 }
 
 }  // namespace cdna

@@ -100,11 +100,12 @@ void Hazards::check(Wave& w, const Program& p, uint32_t index) const {
         if (vmem)
           need.wait(scalar_[k].valu, 5,
                     "a vector memory instruction reads an SGPR that a vector instruction wrote");
-        if (lane_access)
+        const bool chooses = lane_access && i.operand[2].is_scalar() && i.operand[2].index == k;
+        if (chooses)
           need.wait(scalar_[k].valu, 4, "the lane is chosen by an SGPR that a vector instruction wrote");
         if (k >= kVcc && k < kVcc + 2 && starts(d.name, "v_div_fmas"))
           need.wait(scalar_[k].valu, 4, "v_div_fmas reads VCC that a vector instruction wrote");
-        if (newer && valu && !lane_access && s.count == 1)
+        if (newer && valu && !chooses && s.count == 1)
           need.wait(scalar_[k].valu, 2, "a vector instruction reads an SGPR that a vector instruction wrote");
         // Buffer loads into LDS are not on the list, and production code relies on it.
         if (k == kM0 && (vmem || lds) && !starts(d.name, "buffer_"))

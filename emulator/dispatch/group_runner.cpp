@@ -37,10 +37,12 @@ uint64_t GroupRunner::scratch_bytes(const Program& p) {
   return (fixed + (p.kernel.notes.dynamic_stack ? kDynamicStackBytes : 0) + 15) & ~15ull;
 }
 
-GroupRunner::GroupRunner(const Launch& launch, std::shared_ptr<const Regions> regions, uint8_t* scratch)
+GroupRunner::GroupRunner(const Launch& launch, std::shared_ptr<const Regions> regions, uint8_t* scratch,
+                         const uint32_t* packet)
     : launch_(launch),
       program_(*launch.program),
       scratch_(scratch),
+      packet_(packet),
       waves_(make_waves(waves_of(launch.grid))),
       wave_count_(waves_of(launch.grid)),
       steps_(static_cast<size_t>(wave_count_)),
@@ -48,8 +50,9 @@ GroupRunner::GroupRunner(const Launch& launch, std::shared_ptr<const Regions> re
   const size_t lds = program_.kernel.descriptor.lds_bytes + launch.grid.dynamic_lds;
   group_.lds.resize(lds);
   group_.regions = std::move(regions);
-  if (launch.settings.checks) {
-    checker_ = std::make_unique<Checker>(program_, wave_count_, lds, launch.settings.hazards);
+  if (const Checks checks = launch.settings.checks; checks != Checks::none) {
+    const Watch watch{checks >= Checks::races, checks >= Checks::all};
+    checker_ = std::make_unique<Checker>(program_, wave_count_, lds, watch);
     group_.checker = checker_.get();
   }
   if (launch.settings.count_memory) {
@@ -114,7 +117,7 @@ void GroupRunner::start_scalars(Wave& w, const std::array<uint32_t, 3>& id) cons
     w.s[3] = 1u << 23 | 3u << 21;  // by lane, 64 of them side by side
     at += 4;
   }
-  pair(KernelDescriptor::dispatch_pointer, 0);
+  pair(KernelDescriptor::dispatch_pointer, reinterpret_cast<uint64_t>(packet_));
   pair(KernelDescriptor::queue_pointer, 0);
   pair(KernelDescriptor::kernarg_pointer, arguments);
   pair(KernelDescriptor::dispatch_id, 0);
@@ -219,6 +222,7 @@ bool GroupRunner::release_barrier() {
     Wave& w = waves_[static_cast<size_t>(n)];
     if (w.state == State::at_barrier) w.state = State::running;
   }
+  if (checker_) checker_->barrier();
   return true;
 }
 

@@ -11,8 +11,9 @@ namespace cdna {
 
 class GroupRunner {
  public:
-  // `scratch`: private memory for the waves of one workgroup.
-  GroupRunner(const Launch& launch, std::shared_ptr<const Regions> regions, uint8_t* scratch);
+  // `scratch`: private memory for the waves of one workgroup; `packet`: what dispatched them.
+  GroupRunner(const Launch& launch, std::shared_ptr<const Regions> regions, uint8_t* scratch,
+              const uint32_t* packet);
 
   void run(const std::array<uint32_t, 3>& id, uint64_t order);
   KernelCounts& counts() { return counts_; }
@@ -33,6 +34,7 @@ class GroupRunner {
   const Launch& launch_;
   const Program& program_;
   uint8_t* scratch_;
+  const uint32_t* packet_;
   Group group_;
   std::unique_ptr<Wave[], void (*)(void*)> waves_;
   int wave_count_;

@@ -39,6 +39,25 @@ std::array<uint32_t, 3> group_id(const Grid& g, uint64_t n) {
           static_cast<uint32_t>(n / g.groups[0] / g.groups[1])};
 }
 
+// As a queue would hold it: what a kernel may ask of its own launch.
+std::array<uint32_t, 16> dispatch_packet(const Launch& l) {
+  const Grid& g = l.grid;
+  const Kernel& k = l.program->kernel;
+  const auto address = reinterpret_cast<uint64_t>(l.arguments.data());
+  return {2u | 3u << 16,  // a kernel's dispatch, of three dimensions
+          g.threads[0] | g.threads[1] << 16,
+          g.threads[2],
+          g.threads[0] * g.groups[0],
+          g.threads[1] * g.groups[1],
+          g.threads[2] * g.groups[2],
+          k.descriptor.scratch_bytes,
+          k.descriptor.lds_bytes + g.dynamic_lds,
+          0,
+          0,
+          static_cast<uint32_t>(address),
+          static_cast<uint32_t>(address >> 32)};
+}
+
 // What one launch's threads share.
 class Workers {
  public:
@@ -52,8 +71,10 @@ class Workers {
     const CodeObject& object = *launch.program->object;
     std::vector<Region> own = {
         region(launch.arguments.data(), launch.arguments.size(), "the kernel's arguments"),
-        region(object.image(), object.image_bytes(), "the code object")};
+        region(object.image(), object.image_bytes(), "the code object"),
+        region(packet_.data(), packet_.size() * 4, "the dispatch packet")};
     if (scratch_part_) own.push_back(region(scratch_.data(), scratch_.size(), "private memory"));
+    packet_ = dispatch_packet(launch);
     regions_ = std::make_shared<const Regions>(launch.memory->snapshot()->with(own));
   }
 
@@ -76,8 +97,8 @@ class Workers {
   void work(int thread) {
     const FloatGuard guard;
     try {
-      GroupRunner runner(launch_, regions_,
-                         aligned_scratch() + scratch_part_ * static_cast<uint64_t>(thread));
+      uint8_t* scratch = aligned_scratch() + scratch_part_ * static_cast<uint64_t>(thread);
+      GroupRunner runner(launch_, regions_, scratch, packet_.data());
       for (uint64_t n; !stop_ && (n = next_++) < groups_;)
         runner.run(group_id(launch_.grid, launch_.settings.groups_backward ? groups_ - 1 - n : n), n);
       const std::lock_guard lock(mutex_);
@@ -99,6 +120,7 @@ class Workers {
   int threads_;
   uint64_t scratch_part_;
   std::vector<uint8_t> scratch_;
+  std::array<uint32_t, 16> packet_;
   std::shared_ptr<const Regions> regions_;
   std::atomic<uint64_t> next_{0};
   std::atomic<bool> stop_{false};

@@ -32,6 +32,13 @@ Schedule Schedule::parse(const std::string& text) {
   throw Error("schedule '" + text + "' is none of N, -N, barrier, -barrier, random:SEED");
 }
 
+Checks parse_checks(const std::string& text) {
+  constexpr const char* kNames[] = {"none", "waits", "races", "all"};
+  for (int n = 0; n < 4; ++n)
+    if (text == kNames[n]) return static_cast<Checks>(n);
+  throw Error("checks '" + text + "' is none of none, waits, races, all");
+}
+
 std::string Schedule::text() const {
   if (random) return "random:" + std::to_string(seed);
   return (backward ? "-" : "") + (burst ? std::to_string(burst) : std::string("barrier"));

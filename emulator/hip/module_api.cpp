@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "base/error.hpp"
+#include "dispatch/compare.hpp"
 #include "hip/work.hpp"
 
 using namespace cdna;
@@ -64,7 +65,7 @@ Code run_now(const std::shared_ptr<const Program>& program, int device, const Gr
     l.arguments = kernel_arguments(program->kernel, grid, given.data(), given.size());
     l.settings = r.settings();
     l.memory = &r.device(device)->memory;
-    r.count(cdna::run(l));
+    r.count(l.settings.compare ? run_compared(l) : cdna::run(l));
     return kSuccess;
   } catch (const Fault& f) {
     const bool address = std::strstr(f.what(), " accesses ") || std::strstr(f.what(), " reads ");

@@ -13,8 +13,8 @@ namespace cdna::hip {
 namespace {
 
 constexpr const char* kDefaultDevices = "gfx90a,gfx942,gfx950";
-constexpr const char* kKeys[] = {"schedule", "async",  "groups",  "checks", "counters",
-                                 "exact",    "poison", "threads", "limit"};
+constexpr const char* kKeys[] = {"schedule", "async", "groups", "compare", "checks",
+                                 "counters", "exact", "poison", "threads", "limit"};
 constexpr int kMostDevices = 64;
 constexpr size_t kPage = 4096;
 // New memory holds what reads as NaN in every format, up to this size (beyond, pages stay unmapped until
@@ -61,6 +61,8 @@ void apply(Settings& s, const std::string& key, const std::string& value) {
     s.late = choice(key, value, "now", "late");
   else if (key == "groups")
     s.groups_backward = choice(key, value, "forward", "backward");
+  else if (key == "compare")
+    s.compare = choice(key, value, "off", "on");
   else if (key == "counters")
     s.count_memory = choice(key, value, "off", "on");
   else if (key == "exact")
@@ -71,14 +73,10 @@ void apply(Settings& s, const std::string& key, const std::string& value) {
     s.threads = static_cast<int>(number(key, value));
   else if (key == "limit")
     s.wave_limit = number(key, value);
-  else if (key == "checks") {
-    if (value != "none" && value != "waits" && value != "all")
-      throw Error("checks '" + value + "' is none of none, waits, all");
-    s.checks = value != "none";
-    s.hazards = value == "all";
-  } else {
+  else if (key == "checks")
+    s.checks = parse_checks(value);
+  else
     throw Error("setting '" + key + "' is unknown");
-  }
 }
 
 std::string environment_name(std::string key) {

@@ -118,6 +118,9 @@ void v_div_fmas_f32(Wave& w, const Instruction& i) {
   store<float>(w, i, result, 3);
 }
 
+// v_mad: two roundings, and subnormal numbers are flushed whatever MODE says.
+float multiply_add(float a, float b, float c) { return flush(flush(flush(a) * flush(b)) + flush(c)); }
+
 // v_cmp_class: bits of the classes asked for.
 uint32_t class_bit(float x) {
   const bool negative = std::signbit(x);
@@ -152,11 +155,13 @@ Definitions vector_single() {
       vector<[](float a, float b, float c) { return std::fma(a, b, c); }>("v_fmamk_f32"),
       vector<[](float a, float b, float c) { return std::fma(a, b, c); }>("v_fmaak_f32"),
       accumulating<[](float a, float b, float c) { return std::fma(a, b, c); }>("v_fmac_f32"),
-      vector<[](float a, float b, float c) { return a * b + c; }>("v_mad_f32"),
+      vector<[](float a, float b, float c) { return multiply_add(a, b, c); }>("v_mad_f32"),
+      vector<[](float a, float b, float c) { return multiply_add(a, b, c); }>("v_madmk_f32"),
+      vector<[](float a, float b, float c) { return multiply_add(a, b, c); }>("v_madak_f32"),
       vector<[](float a, float b, float c) { return legacy(a, b) + c; }>("v_mad_legacy_f32"),
       vector<[](float a, float b, float c) { return a == 0 || b == 0 ? c : std::fma(a, b, c); }>(
           "v_fma_legacy_f32"),
-      accumulating<[](float a, float b, float c) { return a * b + c; }>("v_mac_f32"),
+      accumulating<[](float a, float b, float c) { return multiply_add(a, b, c); }>("v_mac_f32"),
       vector<[](float a, float b, float c) { return larger(larger(a, b), c); }>("v_max3_f32"),
       vector<[](float a, float b, float c) { return smaller(smaller(a, b), c); }>("v_min3_f32"),
       vector<[](float a, float b, float c) { return larger(larger(a, b), c); }>("v_maximum3_f32"),

@@ -22,6 +22,7 @@ class Regions {
  public:
   explicit Regions(std::vector<Region> sorted = {}) : regions_(std::move(sorted)) {}
   const Region* find(uint64_t address, uint64_t bytes) const;
+  const std::vector<Region>& all() const { return regions_; }
   Regions with(const std::vector<Region>& more) const;
   // One sentence on what lies nearest to an address that no region holds.
   std::string nearest(uint64_t address) const;

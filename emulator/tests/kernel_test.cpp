@@ -36,7 +36,7 @@ class Kernels : public testing::TestWithParam<Arch> {
     l.settings.schedule = Schedule::parse(mode.schedule);
     l.settings.late = mode.late;
     l.settings.groups_backward = mode.backward;
-    l.settings.checks = l.settings.hazards = true;
+    l.settings.checks = Checks::all;
     l.memory = &memory_;
     ASSERT_NO_THROW(cdna::run(l)) << name << " " << mode.schedule;
   }
@@ -139,10 +139,10 @@ TEST_P(Kernels, CallFunctions) {
 }
 
 TEST_P(Kernels, SeeTheGrid) {
-  std::vector<unsigned> out(3);
+  std::vector<unsigned> out(5);
   lend(out);
   run("grid", {5, 3, 2}, 64, block(out.data()), kModes[0]);
-  EXPECT_EQ(out, (std::vector<unsigned>{5, 3, 2}));
+  EXPECT_EQ(out, (std::vector<unsigned>{5, 3, 2, 64 | 1 << 16, 3}));
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, Kernels, testing::ValuesIn({Arch::gfx90a, Arch::gfx942, Arch::gfx950}),

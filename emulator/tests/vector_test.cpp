@@ -74,6 +74,12 @@ float fmin_ieee(float a, float b) {
 
 float flushed(float x) { return std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(0.0f, x) : x; }
 
+// Two roundings, nothing subnormal.
+u64 mad(float a, float b, float c) {
+  const float product = flushed(flushed(a) * flushed(b));
+  return f(flushed(product + flushed(c)));
+}
+
 u32 to_u32(double x) { return std::isnan(x) || x <= 0 ? 0 : x >= 4294967295.0 ? ~0u : static_cast<u32>(x); }
 i32 to_i32(double x) {
   return std::isnan(x)        ? 0
@@ -118,6 +124,13 @@ const std::vector<Case>& cases() {
   static const std::vector<Case> all = {
       {"v_mov_b32 v20, v10", kWord, kEqual, [](const In& i) { return i.a & ~0u; }},
       {"v_add_f32 v20, v10, v12", kWord, kSingle, [](const In& i) { return f(i.fa() + i.fb()); }},
+      {"v_mad_f32 v20, v10, v12, v14", kWord, kSingle,
+       [](const In& i) { return mad(i.fa(), i.fb(), i.fc()); }},
+      {"v_mac_f32 v20, v10, v12", kWord, kSingle, [](const In& i) { return mad(i.fa(), i.fb(), i.fd()); }},
+      {"v_madmk_f32 v20, v10, 0x40490fdb, v12", kWord, kSingle,
+       [](const In& i) { return mad(i.fa(), as_float(0x40490fdb), i.fb()); }},
+      {"v_madak_f32 v20, v10, v12, 0x40490fdb", kWord, kSingle,
+       [](const In& i) { return mad(i.fa(), i.fb(), as_float(0x40490fdb)); }},
       {"v_sub_f32 v20, v10, v12", kWord, kSingle, [](const In& i) { return f(i.fa() - i.fb()); }},
       {"v_subrev_f32 v20, v10, v12", kWord, kSingle, [](const In& i) { return f(i.fb() - i.fa()); }},
       {"v_mul_f32 v20, v10, v12", kWord, kSingle, [](const In& i) { return f(i.fa() * i.fb()); }},

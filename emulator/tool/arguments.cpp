@@ -50,7 +50,7 @@ std::vector<uint8_t> bytes_of(T x) {
 RunOptions parse_run(const std::vector<std::string>& words) {
   RunOptions o;
   o.grid.threads = {64, 1, 1};
-  o.settings.checks = o.settings.hazards = true;
+  o.settings.checks = Checks::all;
   for (size_t n = 0; n < words.size(); ++n) {
     const std::string& w = words[n];
     const auto next = [&]() -> const std::string& {
@@ -71,21 +71,18 @@ RunOptions parse_run(const std::vector<std::string>& words) {
       o.settings.exact = true;
     else if (w == "--count")
       o.settings.count_memory = true;
+    else if (w == "--compare")
+      o.settings.compare = true;
     else if (w == "--json")
       o.json = true;
     else if (w == "--threads")
       o.settings.threads = std::atoi(next().c_str());
-    else if (w == "--checks") {
-      const std::string& c = next();
-      if (c != "none" && c != "waits" && c != "all")
-        throw Error("--checks '" + c + "' is none of none, waits, all");
-      o.settings.checks = c != "none";
-      o.settings.hazards = c == "all";
-    } else if (w.rfind("--", 0) == 0) {
+    else if (w == "--checks")
+      o.settings.checks = parse_checks(next());
+    else if (w.rfind("--", 0) == 0)
       throw Error("option " + w + " is unknown");
-    } else {
+    else
       o.arguments.push_back(w);
-    }
   }
   return o;
 }

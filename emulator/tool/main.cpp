@@ -5,7 +5,7 @@
 #include <iterator>
 
 #include "base/error.hpp"
-#include "dispatch/launch.hpp"
+#include "dispatch/compare.hpp"
 #include "tool/arguments.hpp"
 
 namespace cdna {
@@ -17,9 +17,10 @@ constexpr char kUsage[] =
     "cdna-emu run OBJECT KERNEL [options] [ARGUMENT...]\n"
     "  --grid X[,Y,Z]      workgroups (1)          --block X[,Y,Z]   threads of one (64)\n"
     "  --lds BYTES         dynamic LDS             --schedule S      N, -N, barrier, -barrier, random:SEED\n"
-    "  --late              results at s_waitcnt    --checks C        none, waits, all (all)\n"
+    "  --late              results at s_waitcnt    --checks C        none, waits, races, all (all)\n"
     "  --exact             MFMA as on hardware     --count           LDS clocks, transactions\n"
     "  --json              counters as JSON        --threads N       host threads\n"
+    "  --compare           again in other orders of events: equal bits are expected\n"
     "An argument is a number with its type, or a buffer:\n"
     "  i32:5  u64:7  f32:0.5                      in:FILE    a file's bytes\n"
     "  zero:BYTES  out:BYTES[:FILE]  inout:FILE[:FILE]   buffers, written to FILE afterwards\n"
@@ -69,7 +70,7 @@ int run_kernel(std::shared_ptr<const Program> program, const RunOptions& options
   l.memory = &memory;
   const std::vector<uint8_t> given = buffers.pack(program->kernel, options.arguments);
   l.arguments = kernel_arguments(program->kernel, l.grid, given.data(), given.size());
-  const KernelCounts counts = run(l);
+  const KernelCounts counts = l.settings.compare ? run_compared(l) : run(l);
   buffers.write_back();
   std::printf("%s\n", (options.json ? report_json(counts) : report(counts)).c_str());
   return 0;

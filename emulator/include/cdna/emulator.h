@@ -20,15 +20,17 @@ extern "C" {
 CDNA_API int cdna_emulator_devices(const char* devices);
 
 /* One setting of later launches, in all threads:
- *   schedule   N, -N, barrier, -barrier, random:SEED   turns of N instructions, '-': last wave first
- *   async      now, late        when results of loads arrive: at once, or at the s_waitcnt that covers them
- *   groups     forward, backward
- *   checks     none, waits, all     use of results before s_waitcnt and barrier mismatch; all: wait states
- * too counters   off, on          LDS clocks and global transactions too exact      off, on          MFMA
- * sums as the hardware rounds them poison     a 32-bit number  what registers and LDS hold at first threads
- * a number         host threads of a launch, 0: one a processor limit      a number         instructions of a
- * wave, after which it is taken to hang The environment sets the same: CDNA_EMU_SCHEDULE and so on. 0, or 1
- * with the reason in cdna_emulator_message(). */
+ *   schedule   N, -N, barrier, -barrier, random:SEED   turns of N instructions; '-': last wave first
+ *   async      now, late                 when results of loads arrive: at once, or at the s_waitcnt that
+ * covers them groups     forward, backward         which workgroup is first compare    off, on each launch
+ * again in other orders; a fault when bits differ checks     none, waits, races, all   each has those before
+ * it: results used before their s_waitcnt and barriers that do not match; races in LDS; wait states counters
+ * off, on                   LDS clocks and global transactions, too exact      off, on                   MFMA
+ * sums as the hardware rounds them poison     a 32-bit number           what registers and LDS hold at first
+ *   threads    a number                  host threads of a launch; 0: one a processor
+ *   limit      a number                  instructions of a wave, after which it is taken to hang
+ * The environment sets the same: CDNA_EMU_SCHEDULE and so on. 0, or 1 with the reason in
+ * cdna_emulator_message(). */
 CDNA_API int cdna_emulator_set(const char* key, const char* value);
 
 /* What went wrong last in this thread: a kernel's fault, why a module was refused, a bad setting. */

@@ -59,12 +59,15 @@ KERNEL(64) void doubles(const double* a, const double* b, double* out) {
   out[thread()] = a[thread()] / b[thread()] + __builtin_sqrt(a[thread()]);
 }
 
-// The grid as hidden arguments tell it.
+// The grid as hidden arguments and the dispatch packet tell it.
 KERNEL(64) void grid(unsigned* out) {
   const unsigned* hidden = (const unsigned*)__builtin_amdgcn_implicitarg_ptr();
   if (thread() == 0 && group() == 0) {
     out[0] = hidden[0];
     out[1] = hidden[1];
     out[2] = hidden[2];
+    const unsigned* packet = (const unsigned*)__builtin_amdgcn_dispatch_ptr();
+    out[3] = packet[1];  // threads along x
+    out[4] = packet[4];  // of the whole grid along y
   }
 }
