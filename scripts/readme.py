@@ -4,6 +4,7 @@
     scripts/readme.py support [--check]     what is supported, asked of the library by `flashwave explain`
     scripts/readme.py figures               times, by `flashwave bench`; minutes, on a quiet machine
     scripts/readme.py kernels               the same for each instruction set, in docs/performance.md
+    scripts/readme.py peers                 what `make peers` measured last, as tables and a plot, there too
 
 --check changes nothing and exits 1 if the text is not what the library answers.
 """
@@ -57,6 +58,8 @@ ALONE = ["fwd b1 hq32 hkv8 sq1 sk8192 d128 bf16 cache"]  # naive has no caches
 KERNELS = ["fwd b1 hq16 sq2048 d128 fp32", "fwd b1 hq16 sq2048 d128 fp16", "fwd b1 hq16 sq2048 d128 bf16",
            "bwd b1 hq16 sq2048 d128 fp32", "bwd b1 hq16 sq2048 d128 bf16"]
 ISAS = ["portable", "avx2", "avx512", "avx512bf16"]
+PEERS = ROOT / "build/peers.jsonl"
+PLOT = "docs/figures/peers.svg"
 
 
 class Command:
@@ -160,6 +163,62 @@ def kernels(command):
     return {"docs/performance.md": machine(command) + "\n\n" + table(rows)}
 
 
+def saved(path):
+    """The records of bench/peers/peers.py, a list for each number of threads, most threads first."""
+    if not path.exists():
+        sys.exit(f"readme: no {path.relative_to(ROOT)}; `make peers` measures it")
+    by_threads = {}
+    for line in path.read_text().splitlines():
+        record = json.loads(line)
+        by_threads.setdefault(record["threads"], []).append(record)
+    if any(records[-1]["kind"] != "tail" for records in by_threads.values()):
+        sys.exit(f"readme: {path.relative_to(ROOT)} ends early; run `make peers` again")
+    return [by_threads[threads] for threads in sorted(by_threads, reverse=True)]
+
+
+def beside(row, name):
+    """One cell: the speed of one contestant; for a peer also how many times faster flashwave is."""
+    result = row["results"].get(name, {})
+    if "seconds" not in result:
+        return "-"
+    unit = ("gbytes", "GB/s") if row["bound"] == "memory" else ("gflops", "GFLOP/s")
+    speed = f"{result[unit[0]]:.3g} {unit[1]}, {result['percent_of_peak']:.0f} %"
+    if name == "flashwave":
+        return f"{speed}, spread {100 * result['spread']:.0f} %"
+    if result["rounds"] == 1:
+        return f"{speed}: {result['speedup']:.3g} x"
+    return f"{speed}: {result['speedup']:.2f} x ({result['least_speedup']:.2f}-{result['most_speedup']:.2f})"
+
+
+def beside_peers(records):
+    """The tables of one number of threads, and who does not compute what, in his own words."""
+    head, *rows, tail = records
+    names = list(head["contestants"])
+    reasons = {name: dict.fromkeys(row["results"][name]["declined"] for row in rows
+                                   if "declined" in row["results"].get(name, {})) for name in names}
+    notes = [f"{name}: {'; '.join(reasons[name])}" for name in names if reasons[name]]
+    notes += [f"{name} is missing" for name, about in head["contestants"].items() if about.startswith("missing: ")]
+    lines = [["problem", *names], *([f"`{row['problem']}`", *(beside(row, name) for name in names)] for row in rows)]
+    worst = max(result.get("differs", 0) for row in rows for result in row["results"].values()
+                if "fp32" in row["problem"].split())
+    return "\n\n".join([
+        f"**{head['threads']} thread{'s' if head['threads'] > 1 else ''}.** Medians of {head['rounds']} rounds; those who "
+        f"waited for their turn used at most {tail['awake']:.2f} cores, other programs {tail['outside']:.2f} cores on "
+        f"average; in fp32 all results agree to {worst:.0e}.", table(lines), "\n".join(f"- {note}." for note in notes)])
+
+
+def peers(command):
+    runs = saved(PEERS)
+    head = runs[0][0]
+    plot = [ROOT / ".venv/bin/python", ROOT / "bench/peers/plot.py", PEERS, ROOT / PLOT]
+    if subprocess.run(plot).returncode != 0:
+        sys.exit("readme: no plot; `make peers` makes the .venv that it needs")
+    about = [about for about in head["contestants"].values() if not about.startswith("missing: ")]
+    first = f"{head['machine']}, {head['isa']}; {head['date']}, commit {head['commit']}; {', '.join(about)}."
+    picture = f"![Percent of peak of flashwave and others]({Path(PLOT).relative_to('docs')})"
+    return {"docs/performance.md": "\n\n".join([first, picture, *map(beside_peers, runs)])}
+
+
 def replaced(text, name, body):
     pattern = re.compile(rf"(<!-- begin {name}\b[^>]*-->\n).*?(<!-- end {name} -->)", re.S)
     if not pattern.search(text):
@@ -168,7 +227,7 @@ def replaced(text, name, body):
 
 
 def main():
-    parts = {"support": support, "figures": figures, "kernels": kernels}
+    parts = {"support": support, "figures": figures, "kernels": kernels, "peers": peers}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="+", choices=parts)
     parser.add_argument("--check", action="store_true")

@@ -81,7 +81,7 @@ class Library:
         return made
 
     def parse(self, line):
-        """What a problem line asks for, its flops, and the line as the library prints it."""
+        """What a problem line asks for, its flops and bytes, and the line as the library prints it."""
         case, text, problem, counts = ctypes.c_void_p(), ctypes.c_void_p(), self.make("problem"), self.make("counts")
         self.call("case_parse", line.encode(), ctypes.byref(case))
         self.call("case_problem", case, ctypes.byref(problem))
@@ -90,10 +90,10 @@ class Library:
         printed = ctypes.string_at(text.value).decode()
         self.functions.flashwave_free(text)
         self.functions.flashwave_case_free(case)
-        return problem, counts.flops, printed
+        return problem, counts, printed
 
     def peak(self, dtype):
-        """Floating-point operations a second: bf16 is measured against dot products where the machine has them."""
+        """Flops a second, of bf16 dot products where the machine has them, and bytes a second."""
         peak = self.make("peak")
         self.call("measure_peak", b"cpu", self.constants[dtype.upper()], ctypes.byref(peak))
-        return peak.dot_flops if dtype == "bf16" and peak.dot_flops > 0 else peak.fma_flops
+        return peak.dot_flops if dtype == "bf16" and peak.dot_flops > 0 else peak.fma_flops, peak.read_bytes

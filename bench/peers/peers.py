@@ -5,8 +5,9 @@
     bench/peers/peers.py [PROBLEM...]    problem lines; without any, those of bench/peers.suite
 
 Everyone has the same inputs, the same number of threads and a process of its own; peak, flashwave and the others take
-turns, several rounds, and medians count. A ratio is a peer's time over flashwave's in the same round. Results are
-compared too: `differs` is the largest difference from flashwave's result, of the largest magnitude in it.
+turns, several rounds, and medians count. The peak is that of arithmetic, or of reading memory where that takes longer.
+speed-up: a peer's time over flashwave's in the same round. differs: its result from flashwave's, at most, of the largest
+magnitude there.
 """
 import argparse
 import os
@@ -29,13 +30,14 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 AGREES = {"fp32": 1e-4, "fp16": 2e-2, "bf16": 5e-2}
 
 
-def measured(times, ours, peak, flops):
-    """What is told of a contestant that was measured."""
+def measured(times, ours, problem, least):
+    """What is told of a contestant that was measured; `least` is what no program can undercut, in seconds."""
     seconds = [time["seconds"] for time in times]
     ratios = [one / own["seconds"] for one, own in zip(seconds, ours)]
     return {"seconds": median(seconds), "spread": (max(seconds) - min(seconds)) / median(seconds), "rounds": len(times),
-            "gflops": flops / median(seconds) * 1e-9, "percent_of_peak": flops / median(seconds) / peak * 100,
-            "ratio": median(ratios), "least_ratio": min(ratios), "most_ratio": max(ratios),
+            "gflops": problem.flops / median(seconds) * 1e-9, "gbytes": problem.bytes / median(seconds) * 1e-9,
+            "percent_of_peak": least / median(seconds) * 100,
+            "speedup": median(ratios), "least_speedup": min(ratios), "most_speedup": max(ratios),
             "cores": max(time["cores"] for time in times)}
 
 
@@ -80,11 +82,13 @@ class Row:
                 progress()
                 if player.name not in self.only:
                     self.times[player.name].append(self.team.turn(player, "measure")[1])
-        ours = self.times["flashwave"]
+        flops, bytes_ = (median(peak) for peak in zip(*peaks))
+        by_flops, by_bytes = self.problem.flops / flops, self.problem.bytes / bytes_
         for player in self.playing:
             self.notes[player.name].update(
-                measured(self.times[player.name], ours, median(peaks), self.problem.flops))
-        return {"problem": self.problem.line, "threads": self.team.threads, "peak_gflops": median(peaks) * 1e-9,
+                measured(self.times[player.name], self.times["flashwave"], self.problem, max(by_flops, by_bytes)))
+        return {"problem": self.problem.line, "threads": self.team.threads, "peak_gflops": flops * 1e-9,
+                "peak_gbytes": bytes_ * 1e-9, "bound": "memory" if by_bytes > by_flops else "arithmetic",
                 "results": self.notes}
 
 

@@ -21,6 +21,7 @@ class Problem:
     dim: int
     causal: bool
     flops: float
+    bytes: float
 
     @property
     def q_shape(self):
@@ -32,7 +33,7 @@ class Problem:
 
 
 def parse(library, line):
-    p, flops, printed = library.parse(line)
+    p, counts, printed = library.parse(line)
     backward = getattr(p, "pass") == library.constants["BACKWARD"]
     dtype = next(name for name in DTYPES if library.constants[name.upper()] == p.dtype)
     causal = p.window_right == 0
@@ -42,7 +43,8 @@ def parse(library, line):
         raise Failure(f"{line}: only fwd or bwd, b, hq, hkv, sq, sk, d, a dtype and causal are compared with peers")
     if causal and p.seq_q != p.seq_k:
         raise Failure(f"{line}: the diagonal of causal is another one in PyTorch when sq is not sk")
-    return Problem(line, backward, dtype, p.batch, p.heads_q, p.heads_k, p.seq_q, p.seq_k, p.dim_qk, causal, flops)
+    return Problem(line, backward, dtype, p.batch, p.heads_q, p.heads_k, p.seq_q, p.seq_k, p.dim_qk, causal,
+                   counts.flops, counts.bytes)
 
 
 def narrow(values, dtype):

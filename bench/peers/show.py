@@ -34,7 +34,7 @@ class Progress:
 class Show:
     """Records as they come: a table, or JSON lines; and JSON lines into a file."""
 
-    COLUMNS = "  {:<12} {:>9} {:>8} {:>7} {:>7} {:>7} {:>9}  {}"
+    COLUMNS = "  {:<12} {:>9} {:>8} {:>6} {:>7} {:>7} {:>9} {:>8}  {}"
 
     def __init__(self, as_json, save):
         self.progress, self.as_json = Progress(), as_json
@@ -42,9 +42,10 @@ class Show:
             save.parent.mkdir(parents=True, exist_ok=True)
         self.file = save.open("w") if save else None
 
-    def line(self, record):
+    def line(self, kind, record):
+        """Whether there is a table to print."""
         self.progress.clear()
-        text = json.dumps(record)
+        text = json.dumps({"kind": kind, **record})
         if self.file:
             print(text, file=self.file, flush=True)
         if self.as_json:
@@ -52,29 +53,32 @@ class Show:
         return not self.as_json
 
     def head(self, record):
-        if self.line(record):
+        if self.line("head", record):
             print(f"\n{record['machine']}, {record['isa']}, {threads(record)}, median of {record['rounds']} rounds, "
                   f"{record['date']}, commit {record['commit']}")
             for name, about in record["contestants"].items():
                 print(f"  {name}: {about}")
             print()
-            print(self.COLUMNS.format("", "time", "GFLOP/s", "of peak", "spread", "ratio", "differs", ""))
+            print(self.COLUMNS.format("", "time", "GFLOP/s", "GB/s", "of peak", "spread", "speed-up",
+                                      "differs", ""))
 
     def row(self, record):
-        if not self.line(record):
+        if not self.line("row", record):
             return
-        print(f"{record['problem']}, {threads(record)}, peak {record['peak_gflops']:.0f} GFLOP/s")
+        peak = (f"{record['peak_gbytes']:.1f} GB/s" if record["bound"] == "memory" else
+                f"{record['peak_gflops']:.0f} GFLOP/s")
+        print(f"{record['problem']}, {threads(record)}, peak {peak}")
         for name, result in record["results"].items():
             if "declined" in result:
                 print(f"  {name:<12} {result['declined']}")
                 continue
-            ratio, differs = f"{result['ratio']:.2f} x", f"{result['differs']:.0e}"
+            beside = f"{result['speedup']:.2f} x", f"{result['differs']:.0e}"
             print(self.COLUMNS.format(name, seconds(result["seconds"]), f"{result['gflops']:.1f}",
-                                      f"{result['percent_of_peak']:.0f} %", f"{100 * result['spread']:.0f} %",
-                                      *(("", "") if name == "flashwave" else (ratio, differs)), result["kernel"]))
+                                      f"{result['gbytes']:.1f}", f"{result['percent_of_peak']:.0f} %", f"{100 * result['spread']:.0f} %",
+                                      *(("", "") if name == "flashwave" else beside), result["kernel"]))
 
     def tail(self, record):
-        if self.line(record):
+        if self.line("tail", record):
             print(f"while one computed, those who waited used {record['awake']:.2f} cores at most; "
                   f"other programs used {record['outside']:.2f} cores")
 
