@@ -172,7 +172,9 @@ void Hazards::note(const Program& p, uint32_t index) {
   const bool valu = is_valu(d), salu = is_salu(d), matrix = is_matrix(d);
   if (const int data = wide_store_data(i); data >= 0)
     for (int k = 0; k < i.operand[data].count; ++k) vector_[i.operand[data].index + k].wide_store = now_;
-  if (matrix && i.operand[3].is_vector())
+  // Doubles are read at once, single precision too since gfx942.
+  const bool reads_early = is_double_matrix(d) || (is_single_matrix(d) && arch_ != Arch::gfx90a);
+  if (matrix && !reads_early && i.operand[3].is_vector())
     for (int k = 0; k < i.operand[3].count; ++k) {
       VectorRegister& r = vector_[i.operand[3].index + k];
       r.matrix_input = now_;

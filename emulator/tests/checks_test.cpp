@@ -238,9 +238,14 @@ TEST_F(Faults, WaitStates) {
       {"v_readfirstlane_b32 s8, v0\nv_writelane_b32 v3, s8, 5",
        "v_readfirstlane_b32 s8, v0\ns_nop 1\nv_writelane_b32 v3, s8, 5",
        "a vector instruction reads an SGPR"},
+      {"v_mfma_f32_16x16x16_f16 v[20:23], v[10:11], v[10:11], v[24:27]\nv_mov_b32 v24, 0",
+       "v_mfma_f32_16x16x16_f16 v[20:23], v[10:11], v[10:11], v[24:27]\ns_nop 2\nv_mov_b32 v24, 0",
+       "overwrites v24 (of the register file) that a matrix instruction reads"},
       {"s_mov_b32 m0, 0\nglobal_load_lds_dword v1, s[4:5]",
        "s_mov_b32 m0, 0\ns_nop 0\nglobal_load_lds_dword v1, s[4:5]", "M0 was just written"},
   };
+  const std::string early = "v_mfma_f32_16x16x4_f32 v[20:23], v10, v11, v[24:27]\nv_mov_b32 v24, 0";
+  EXPECT_EQ(fault(Arch::gfx942, early).find("overwrites"), std::string::npos);
   for (const Row& row : rows) {
     expect(fault(Arch::gfx942, row.bad, {.lds = 1024}), row.part);
     const std::string good = fault(Arch::gfx942, row.good, {.lds = 1024});
