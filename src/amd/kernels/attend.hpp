@@ -2,6 +2,7 @@
 #pragma once
 
 #include "amd/kernels/attention.hpp"
+#include "amd/kernels/output.hpp"
 
 namespace fw::FLASHWAVE_TARGET {
 
@@ -19,62 +20,24 @@ FLASHWAVE_DEVICE void open_rows(AttentionMachine<S>& m, const AttentionLaunch& l
   }
 }
 
-// `count` neighbouring values from d on of an output row that ends at `dim`.
-template <class E, int Count>
-FLASHWAVE_DEVICE void write_values(void* data, i64 offset, int d, int dim, const float (&x)[Count],
-                                   bool wide) {
-  auto* const to = (FLASHWAVE_GLOBAL typename E::Stored*)data + offset + d;
-  if (wide) {
-    if (d >= dim) return;
-    constexpr int packed = 4 / sizeof(typename E::Stored);
-    vec<u32, Count / packed> dwords;
-    FLASHWAVE_EACH(i, Count / packed) {
-      if constexpr (packed == 1)
-        dwords[i] = as<u32>(x[i]);
-      else
-        dwords[i] = E::narrow_two(x[2 * i], x[2 * i + 1]);
-    }
-    *(FLASHWAVE_GLOBAL vec<u32, Count / packed>*)to = dwords;
-  } else {
-    FLASHWAVE_EACH(i, Count) if (d + i < dim) to[i] = E::narrow_one(x[i]);
-  }
-}
-
-// One row of the output, lane group by lane group: `scale` times what was summed.
-template <class E, class S>
-FLASHWAVE_DEVICE void write_row(const AttentionMachine<S>& m, int r, float scale, void* data, i64 offset,
-                                int dim, bool wide) {
-  FLASHWAVE_EACH(block, S::columns / S::width)
-  FLASHWAVE_EACH(g, 4) {
-    float x[S::width];
-    // An empty row is +0, and no weight of it may turn an infinity into NaN.
-    FLASHWAVE_EACH(c, S::width) x[c] = scale == 0 ? 0.0f : m.out[r][block * S::width + c][g] * scale;
-    write_values<E>(data, offset, (16 * block + lane_id() / 16 * 4 + g) * S::width, dim, x, wide);
-  }
-}
-
 // Divides by the sum and writes out and lse: those of the call, or a split's share of them.
 template <class S>
 FLASHWAVE_DEVICE void close_rows(const AttentionMachine<S>& m, const AttentionLaunch& l, int split) {
   const Args& a = l.args;
-  const bool partial = l.splits > 1;
   FLASHWAVE_EACH(r, S::row_groups) {
     const int query = m.rows.query[r], head = m.rows.head[r];
     Row<Lane> row = m.row[r];
     row.sum.x = row_sum(row.sum.x);
-    const float sink = a.sink && !partial ? value_at(a.sink, a.sink_element, head) : -infinity;
-    const Total<Lane> total = finish(row, Lane(sink), m.unit);
+    const Total<Lane> total = finish(row, Lane(sink_of(l, head)), m.unit);
     const float scale = a.drop_below ? total.scale.x * a.keep_scale : total.scale.x;
     if (!m.rows.there[r]) continue;
-    if (partial) {
-      const i64 place = (((i64)split * a.batch + m.sequence.batch) * a.heads_q + head) * a.seq_q + query;
-      if (lane_id() < 16) l.partial_lse[place] = total.lse.x;
-      write_row<Fp32>(m, r, scale, l.partial_out, place * a.dim_v, a.dim_v, a.dim_v % 4 == 0);
-    } else {
-      if (a.lse.data && lane_id() < 16)
-        ((FLASHWAVE_GLOBAL float*)a.lse.data)[query_offset(a.lse, m.sequence, query, head)] = total.lse.x;
-      write_row<typename S::E>(m, r, scale, a.out.data, query_offset(a.out, m.sequence, query, head), a.dim_v,
-                               l.aligned & amd::aligned_out);
+    const OutputRow to = output_row(l, m.sequence, split, query, head);
+    if (lane_id() < 16) write_lse(to, total.lse.x);
+    FLASHWAVE_EACH(block, S::columns / S::width)
+    FLASHWAVE_EACH(g, 4) {
+      float x[S::width];
+      FLASHWAVE_EACH(c, S::width) x[c] = output_value(m.out[r][block * S::width + c][g], scale);
+      write_values<typename S::E>(to, (16 * block + lane_id() / 16 * 4 + g) * S::width, x);
     }
   }
 }

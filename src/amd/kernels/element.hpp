@@ -14,9 +14,21 @@ namespace fw::FLASHWAVE_TARGET {
 
 using Unit16 = u32x4;
 
-struct Pair16 {
-  vec<short, 4> half[2];
-};
+using half_unit = vec<short, 4>;
+FLASHWAVE_DEVICE half_unit half_of(Unit16 x, int i) {
+  return as<half_unit>(i ? u32x2{x[2], x[3]} : u32x2{x[0], x[1]});
+}
+using f32x16 = vec<float, 16>;
+
+// Instructions that two units of 16-bit elements make, and whether weights are best cut to 16 bits: gfx950
+// rounds as cheaply.
+#if defined(__gfx950__)
+inline constexpr int steps_of_unit = 1;
+inline constexpr bool weights_are_cut = false;
+#else
+inline constexpr int steps_of_unit = 2;
+inline constexpr bool weights_are_cut = true;
+#endif
 
 FLASHWAVE_DEVICE u32 low_halves(u32 low, u32 high) { return __builtin_amdgcn_perm(high, low, 0x05040100u); }
 FLASHWAVE_DEVICE u32 high_halves(u32 low, u32 high) { return __builtin_amdgcn_perm(high, low, 0x07060302u); }
@@ -37,8 +49,10 @@ struct Fp32 {
 
 struct Fp16 {
   using Stored = u16;
-  static constexpr int unit = 8;
+  static constexpr int unit = 8, steps = steps_of_unit;
+  static constexpr bool cuts = weights_are_cut;
   static constexpr u32 sign = 0x80008000u;
+  static constexpr short one = 0x3c00;
   using x4 = vec<_Float16, 4>;
   using x8 = vec<_Float16, 8>;
 
@@ -47,22 +61,43 @@ struct Fp16 {
   static FLASHWAVE_DEVICE u32 narrow_two(float low, float high) {
     return as<u32>(vec<_Float16, 2>{(_Float16)low, (_Float16)high});
   }
-  static FLASHWAVE_DEVICE f32x4 mma(Unit16 a, Unit16 b, f32x4 c) {
+  static FLASHWAVE_DEVICE u32 cut_two(float low, float high) {
+    return cuts ? as<u32>(__builtin_amdgcn_cvt_pkrtz(low, high)) : narrow_two(low, high);
+  }
+  // One step of the product of two units, in either shape.
+  static FLASHWAVE_DEVICE f32x4 mma(Unit16 a, Unit16 b, f32x4 c, [[maybe_unused]] int step) {
 #if defined(__gfx950__)
     return __builtin_amdgcn_mfma_f32_16x16x32_f16(as<x8>(a), as<x8>(b), c, 0, 0, 0);
 #else
-    const Pair16 x = as<Pair16>(a), y = as<Pair16>(b);
-    FLASHWAVE_EACH(i, 2)
-    c = __builtin_amdgcn_mfma_f32_16x16x16f16(as<x4>(x.half[i]), as<x4>(y.half[i]), c, 0, 0, 0);
-    return c;
+    return __builtin_amdgcn_mfma_f32_16x16x16f16(as<x4>(half_of(a, step)), as<x4>(half_of(b, step)), c, 0, 0,
+                                                 0);
 #endif
+  }
+  static FLASHWAVE_DEVICE f32x16 mma(Unit16 a, Unit16 b, f32x16 c, [[maybe_unused]] int step) {
+#if defined(__gfx950__)
+    return __builtin_amdgcn_mfma_f32_32x32x16_f16(as<x8>(a), as<x8>(b), c, 0, 0, 0);
+#else
+    return __builtin_amdgcn_mfma_f32_32x32x8f16(as<x4>(half_of(a, step)), as<x4>(half_of(b, step)), c, 0, 0,
+                                                0);
+#endif
+  }
+  static FLASHWAVE_DEVICE f32x4 mma(Unit16 a, Unit16 b, f32x4 c) {
+    FLASHWAVE_EACH(step, steps) c = mma(a, b, c, step);
+    return c;
+  }
+  // Sixteen products of 4x4 matrices: lane l holds row l % 4 of A, and column l % 4 of B and C, of block l
+  // / 4.
+  static FLASHWAVE_DEVICE f32x4 mma_4(half_unit a, half_unit b, f32x4 c) {
+    return __builtin_amdgcn_mfma_f32_4x4x4f16(as<x4>(a), as<x4>(b), c, 0, 0, 0);
   }
 };
 
 struct Bf16 {
   using Stored = u16;
-  static constexpr int unit = 8;
+  static constexpr int unit = 8, steps = steps_of_unit;
+  static constexpr bool cuts = weights_are_cut;
   static constexpr u32 sign = 0x80008000u;
+  static constexpr short one = 0x3f80;
   using x8 = vec<__bf16, 8>;
 
   static FLASHWAVE_DEVICE float widen(u16 x) { return as<float>((u32)x << 16); }
@@ -77,15 +112,32 @@ struct Bf16 {
     return high_halves(nearest(low), nearest(high));
 #endif
   }
-  static FLASHWAVE_DEVICE f32x4 mma(Unit16 a, Unit16 b, f32x4 c) {
+  static FLASHWAVE_DEVICE u32 cut_two(float low, float high) {
+    return cuts ? high_halves(as<u32>(low), as<u32>(high)) : narrow_two(low, high);
+  }
+  // One step of the product of two units, in either shape.
+  static FLASHWAVE_DEVICE f32x4 mma(Unit16 a, Unit16 b, f32x4 c, [[maybe_unused]] int step) {
 #if defined(__gfx950__)
     return __builtin_amdgcn_mfma_f32_16x16x32_bf16(as<x8>(a), as<x8>(b), c, 0, 0, 0);
 #else
-    const Pair16 x = as<Pair16>(a), y = as<Pair16>(b);
-    FLASHWAVE_EACH(i, 2)
-    c = __builtin_amdgcn_mfma_f32_16x16x16bf16_1k(x.half[i], y.half[i], c, 0, 0, 0);
-    return c;
+    return __builtin_amdgcn_mfma_f32_16x16x16bf16_1k(half_of(a, step), half_of(b, step), c, 0, 0, 0);
 #endif
+  }
+  static FLASHWAVE_DEVICE f32x16 mma(Unit16 a, Unit16 b, f32x16 c, [[maybe_unused]] int step) {
+#if defined(__gfx950__)
+    return __builtin_amdgcn_mfma_f32_32x32x16_bf16(as<x8>(a), as<x8>(b), c, 0, 0, 0);
+#else
+    return __builtin_amdgcn_mfma_f32_32x32x8bf16_1k(half_of(a, step), half_of(b, step), c, 0, 0, 0);
+#endif
+  }
+  static FLASHWAVE_DEVICE f32x4 mma(Unit16 a, Unit16 b, f32x4 c) {
+    FLASHWAVE_EACH(step, steps) c = mma(a, b, c, step);
+    return c;
+  }
+  // Sixteen products of 4x4 matrices: lane l holds row l % 4 of A, and column l % 4 of B and C, of block l
+  // / 4.
+  static FLASHWAVE_DEVICE f32x4 mma_4(half_unit a, half_unit b, f32x4 c) {
+    return __builtin_amdgcn_mfma_f32_4x4x4bf16_1k(a, b, c, 0, 0, 0);
   }
 };
 

@@ -12,18 +12,26 @@ namespace fw::amd {
 // rows, but never memory that is not its own.
 struct Bounds {
   i64 rows_q, rows_k;  // of tensors with cu_seqlens
-  i64 pages;
-  int cache_rows;  // rows of a dense cache that cache_batch_idx may name
-  int columns;     // of the block table
-  int positions;   // rows of the rotary tables
+  int cache_rows;      // rows of a dense cache that cache_batch_idx may name
+  int columns;         // of the block table
+  int positions;       // rows of the rotary tables
 };
 
 // Rows that may be moved 16 bytes at a time: address, strides and length are multiples of that. The kernels
 // choose by it at run time; other rows are moved an element at a time.
 enum Aligned : u32 { aligned_q = 1, aligned_k = 2, aligned_v = 4, aligned_out = 8 };
 
-// Kinds plain, scored and decode. Piece of work: (batch, kv head, split, tile of packed rows), in an order
-// that the kernel chooses (attention.hpp); there are batch * heads_k * splits * row_tiles.
+// What kernels of kind fast demand beside kind plain: rows as wide as their buckets, all of them aligned, and
+// a tile of keys one small stride apart.
+inline bool suits_fast(const Args& a, u32 aligned, int dim_qk, int dim_v) {
+  constexpr i64 widest_row = 1 << 22;
+  const auto straight = [](const Tensor& t) { return t.row >= 0 && t.row <= widest_row; };
+  return aligned == (aligned_q | aligned_k | aligned_v | aligned_out) && a.dim_qk == dim_qk &&
+         a.dim_v == dim_v && a.page_size == 0 && straight(a.k) && straight(a.v);
+}
+
+// Kinds plain, scored, decode and fast. Piece of work: (batch, kv head, split, tile of packed rows), in an
+// order that the kernel chooses (attention.hpp); there are batch * heads_k * splits * row_tiles.
 struct AttentionLaunch {
   Args args;
   Bounds bounds;
@@ -32,7 +40,7 @@ struct AttentionLaunch {
   i64 split_keys;      // keys of a range where that is fixed, else 0
   float* partial_out;  // with splits > 1: (splits, B, Hq, Sq, Dv), each normalised, without the sink
   float* partial_lse;  // (splits, B, Hq, Sq): -inf where a range has nothing, and then its out is not written
-  i64 first_work, work;  // work = pieces in all
+  i64 first_work, work;  // work = pieces in all, less than 2^31
   int dies;     // parts of the device with a cache of their own, to which workgroups go in turn: 8 or 1
   u32 aligned;  // of enum Aligned
 };
