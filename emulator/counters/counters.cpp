@@ -18,6 +18,11 @@ uint64_t matrix_clocks(const Instruction& i) {
   return narrow ? i.definition->clocks / 2 : i.definition->clocks;
 }
 
+bool is_move(const Instruction& i) {
+  return i.definition->kind == Class::accumulator_move || i.definition->name.rfind("v_mov_b", 0) == 0 ||
+         i.definition->name == "v_pk_mov_b32";
+}
+
 void add_instruction(Totals& t, const KernelCounts& c, uint32_t index) {
   const uint64_t times = c.executed[index];
   if (!times) return;
@@ -35,22 +40,25 @@ void add_instruction(Totals& t, const KernelCounts& c, uint32_t index) {
     case Class::vector:
     case Class::packed:
     case Class::conversion:
-    case Class::accumulator_move: t.vector_clocks += times * i.definition->clocks; break;
-    case Class::barrier: t.barriers += times; break;
-    case Class::scalar:
-    case Class::branch: t.scalar_instructions += times; break;
+    case Class::accumulator_move:
+      t.vector_clocks += times * i.definition->clocks;
+      t.valu += times;
+      t.moves += is_move(i) ? times : 0;
+      break;
+    case Class::nop:
+      t.nop_states += times * (i.definition->name == "s_nop" ? 1 + (i.immediate & 15) : 1);
+      break;
     default: break;
   }
   if (!c.memory.empty()) t.memory += c.memory[index];
 }
 
-struct Field {
-  const char* name;
-  uint64_t value;
-};
+using Field = std::pair<std::string, uint64_t>;
 
 std::vector<Field> fields(const Totals& t) {
   std::vector<Field> all = {{"instructions", t.instructions},
+                            {"valu_instructions", t.valu},
+                            {"moves", t.moves},
                             {"matrix_clocks", t.matrix_clocks},
                             {"vector_clocks", t.vector_clocks},
                             {"transcendental_clocks", t.transcendental_clocks},
@@ -58,28 +66,27 @@ std::vector<Field> fields(const Totals& t) {
                             {"lds_minimum_clocks", t.memory.lds_minimum},
                             {"lds_bytes", t.memory.lds_bytes},
                             {"global_bytes", t.memory.global_bytes},
-                            {"global_transactions", t.memory.transactions},
-                            {"barriers", t.barriers}};
-  for (int n = 0; n < kClasses; ++n) all.push_back({class_name(static_cast<Class>(n)), t.by_class[n]});
+                            {"global_transactions_64", t.memory.transactions_64},
+                            {"global_transactions_128", t.memory.transactions_128},
+                            {"nop_states", t.nop_states},
+                            {"barriers", t.by_class[static_cast<size_t>(Class::barrier)]}};
+  for (int n = 0; n < kClasses; ++n)
+    all.emplace_back(std::string(class_name(static_cast<Class>(n))) + "_instructions",
+                     t.by_class[static_cast<size_t>(n)]);
   return all;
 }
 
-// Several fields share a name with a class: the class's count is called NAME_instructions.
-std::string key(const Field& f, size_t n) { return n < 10 ? f.name : std::string(f.name) + "_instructions"; }
-
 std::string json_fields(const Totals& t) {
   std::string text;
-  const std::vector<Field> all = fields(t);
-  for (size_t n = 0; n < all.size(); ++n)
-    text += (n ? "," : "") + ("\"" + key(all[n], n) + "\":") + std::to_string(all[n].value);
+  for (const auto& [name, value] : fields(t))
+    text += (text.empty() ? "\"" : ",\"") + name + "\":" + std::to_string(value);
   return text;
 }
 
 std::string lines(const Totals& t, const std::string& indent) {
   std::string text;
-  const std::vector<Field> all = fields(t);
-  for (size_t n = 0; n < all.size(); ++n)
-    if (all[n].value) text += indent + key(all[n], n) + " " + std::to_string(all[n].value) + "\n";
+  for (const auto& [name, value] : fields(t))
+    if (value) text += indent + name + " " + std::to_string(value) + "\n";
   return text;
 }
 

@@ -27,8 +27,10 @@ struct Totals {
   uint64_t instructions = 0;
   std::array<uint64_t, kClasses> by_class{};
   // Clocks that one wave keeps each pipe busy, summed over waves.
-  uint64_t matrix_clocks = 0, vector_clocks = 0, transcendental_clocks = 0, scalar_instructions = 0;
-  uint64_t barriers = 0;
+  uint64_t matrix_clocks = 0, vector_clocks = 0, transcendental_clocks = 0;
+  uint64_t valu = 0;        // vector instructions but matrix and transcendental ones
+  uint64_t moves = 0;       // those of them that only move registers
+  uint64_t nop_states = 0;  // that s_nop waits
   MemoryUse memory;
 };
 

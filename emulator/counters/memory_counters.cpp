@@ -11,13 +11,14 @@ namespace {
 
 constexpr uint32_t kExchangeClocks = 2;  // the crossbar moves 32 lanes a clock
 
-uint64_t line_bytes(Arch arch) { return arch == Arch::gfx90a ? 64 : 128; }
+constexpr uint64_t kLine = 64;
 
 }  // namespace
 
 MemoryUse& MemoryUse::operator+=(const MemoryUse& o) {
   global_bytes += o.global_bytes;
-  transactions += o.transactions;
+  transactions_64 += o.transactions_64;
+  transactions_128 += o.transactions_128;
   lds_bytes += o.lds_bytes;
   lds_clocks += o.lds_clocks;
   lds_minimum += o.lds_minimum;
@@ -28,17 +29,19 @@ void MemoryCounters::global(const Wave& w, const Instruction&, const uint64_t* a
                             int bytes) {
   MemoryUse& u = use[w.pc - 1];
   u.global_bytes += static_cast<uint64_t>(std::popcount(lanes)) * static_cast<uint64_t>(bytes);
-  const uint64_t line = line_bytes(w.arch);
   uint64_t lines[2 * kLanes];
   int count = 0;
   for (uint64_t rest = lanes; rest; rest &= rest - 1) {
     const uint64_t a = at[std::countr_zero(rest)];
-    const uint64_t first = a / line, last = (a + static_cast<uint64_t>(bytes) - 1) / line;
+    const uint64_t first = a / kLine, last = (a + static_cast<uint64_t>(bytes) - 1) / kLine;
     if (!count || lines[count - 1] != first) lines[count++] = first;
     if (last != first) lines[count++] = last;
   }
   std::sort(lines, lines + count);
-  u.transactions += static_cast<uint64_t>(std::unique(lines, lines + count) - lines);
+  uint64_t* const end = std::unique(lines, lines + count);
+  u.transactions_64 += static_cast<uint64_t>(end - lines);
+  for (uint64_t* line = lines; line != end; ++line) *line /= 2;
+  u.transactions_128 += static_cast<uint64_t>(std::unique(lines, end) - lines);
 }
 
 void MemoryCounters::local(const Wave& w, const Instruction&, const uint32_t* at, uint64_t lanes, int bytes,

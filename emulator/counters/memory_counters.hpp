@@ -11,7 +11,7 @@ struct Wave;
 
 struct MemoryUse {
   uint64_t global_bytes = 0;
-  uint64_t transactions = 0;  // cache lines touched
+  uint64_t transactions_64 = 0, transactions_128 = 0;  // lines of that many bytes that instructions touch
   uint64_t lds_bytes = 0;
   uint64_t lds_clocks = 0, lds_minimum = 0;
   MemoryUse& operator+=(const MemoryUse& o);

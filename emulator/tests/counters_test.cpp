@@ -47,11 +47,30 @@ TEST(BankModel, RowsOf256BytesNeedASwizzle) {
   EXPECT_EQ(swizzled.clocks, swizzled.minimum);
 }
 
+TEST(Counters, TransactionsAreLinesThatAnInstructionTouches) {
+  const auto count = [](uint64_t begin, uint64_t stride, int bytes) {
+    MemoryCounters m(1);
+    const auto w = std::make_unique<Wave>();
+    w->pc = 1;
+    uint64_t at[kLanes];
+    for (uint64_t l = 0; l < kLanes; ++l) at[l] = begin + l * stride;
+    m.global(*w, {}, at, kAllLanes, bytes);
+    return std::pair(m.use[0].transactions_64, m.use[0].transactions_128);
+  };
+  EXPECT_EQ(count(0, 4, 4), std::pair(uint64_t{4}, uint64_t{2}));
+  EXPECT_EQ(count(0, 16, 16), std::pair(uint64_t{16}, uint64_t{8}));
+  EXPECT_EQ(count(32, 4, 4), std::pair(uint64_t{5}, uint64_t{3}));
+  EXPECT_EQ(count(0, 256, 4), std::pair(uint64_t{64}, uint64_t{64}));
+  EXPECT_EQ(count(60, 0, 8), std::pair(uint64_t{2}, uint64_t{1}));  // one place, across two lines
+}
+
 TEST(Counters, LoopsAreFoundAndCounted) {
   const char* text =
       "s_mov_b32 s4, 0\n"
       "v_exp_f32 v2, v0\n"  // the loop: 7 turns
       "v_add_f32 v3, v0, v0\n"
+      "v_mov_b32 v2, v0\n"
+      "s_nop 2\n"
       "s_mov_b32 s5, 0\n"
       "ds_write_b32 v0, v1\n"  // the inner loop: 3 turns each
       "s_add_u32 s5, s5, 1\n"
@@ -60,7 +79,7 @@ TEST(Counters, LoopsAreFoundAndCounted) {
       "v_mfma_f32_16x16x16f16 v[8:11], v[4:5], v[6:7], v[8:11]\n"
       "s_add_u32 s4, s4, 1\n"
       "s_cmp_lt_u32 s4, 7\n"
-      "s_cbranch_scc1 65523\n"
+      "s_cbranch_scc1 65521\n"
       "s_barrier\n"
       "s_endpgm\n";
   KernelDescriptor d{};
@@ -78,7 +97,10 @@ TEST(Counters, LoopsAreFoundAndCounted) {
   const Totals all = totals(counts);
   EXPECT_EQ(all.matrix_clocks, 2u * 7 * 32);
   EXPECT_EQ(all.transcendental_clocks, 2u * 7 * 16);
-  EXPECT_EQ(all.barriers, 2u);
+  EXPECT_EQ(all.by_class[static_cast<int>(Class::barrier)], 2u);
+  EXPECT_EQ(all.valu, 2u * 7 * 2);
+  EXPECT_EQ(all.moves, 2u * 7);
+  EXPECT_EQ(all.nop_states, 2u * 7 * 3);
   EXPECT_EQ(all.by_class[static_cast<int>(Class::lds_write)], 2u * 7 * 3);
   const std::vector<LoopCounts> found = loops(counts);
   ASSERT_EQ(found.size(), 2u);
