@@ -1,6 +1,7 @@
 // cdna-emu: lists and runs code objects.
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <fstream>
 #include <iterator>
 
@@ -15,6 +16,8 @@ constexpr char kUsage[] =
     "cdna-emu list OBJECT                 its kernels\n"
     "cdna-emu text OBJECT KERNEL          a kernel's machine code as text\n"
     "cdna-emu run OBJECT KERNEL [options] [ARGUMENT...]\n"
+    "cdna-emu bench OBJECT KERNEL [options] [ARGUMENT...]   speed of the emulator itself, with and without "
+    "checks\n"
     "  --grid X[,Y,Z]      workgroups (1)          --block X[,Y,Z]   threads of one (64)\n"
     "  --lds BYTES         dynamic LDS             --schedule S      N, -N, barrier, -barrier, random:SEED\n"
     "  --late              results at s_waitcnt    --checks C        none, waits, races, all (all)\n"
@@ -60,19 +63,60 @@ int text(const Program& p) {
   return 0;
 }
 
-int run_kernel(std::shared_ptr<const Program> program, const RunOptions& options) {
+// A kernel with its arguments, ready to run again and again.
+struct Prepared {
+  Prepared(std::shared_ptr<const Program> program, const RunOptions& options) : buffers(memory) {
+    launch.program = std::move(program);
+    launch.grid = options.grid;
+    launch.settings = options.settings;
+    launch.memory = &memory;
+    const Kernel& k = launch.program->kernel;
+    const std::vector<uint8_t> given = buffers.pack(k, options.arguments);
+    launch.arguments = kernel_arguments(k, launch.grid, given.data(), given.size());
+  }
   MemoryMap memory;
-  Buffers buffers(memory);
-  Launch l;
-  l.program = program;
-  l.grid = options.grid;
-  l.settings = options.settings;
-  l.memory = &memory;
-  const std::vector<uint8_t> given = buffers.pack(program->kernel, options.arguments);
-  l.arguments = kernel_arguments(program->kernel, l.grid, given.data(), given.size());
-  const KernelCounts counts = l.settings.compare ? run_compared(l) : run(l);
-  buffers.write_back();
+  Buffers buffers;
+  Launch launch;
+};
+
+int run_kernel(std::shared_ptr<const Program> program, const RunOptions& options) {
+  const Prepared p(std::move(program), options);
+  const KernelCounts counts = p.launch.settings.compare ? run_compared(p.launch) : run(p.launch);
+  p.buffers.write_back();
   std::printf("%s\n", (options.json ? report_json(counts) : report(counts)).c_str());
+  return 0;
+}
+
+// Millions of wave instructions a second of one core's time: other jobs on the machine do not count.
+double speed(const Launch& launch) {
+  constexpr double kSeconds = 0.5;
+  const std::clock_t begin = std::clock();
+  uint64_t instructions = 0;
+  double seconds = 0;
+  do {
+    instructions += totals(run(launch)).instructions;
+    seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+  } while (seconds < kSeconds);
+  return static_cast<double>(instructions) / seconds / 1e6;
+}
+
+int bench(std::shared_ptr<const Program> program, const RunOptions& options) {
+  Prepared p(std::move(program), options);
+  Settings& s = p.launch.settings;
+  s.threads = 1;
+  run(p.launch);  // pages and caches
+  const auto line = [&](const char* what, Checks checks, bool late, bool count) {
+    s.checks = checks;
+    s.late = late;
+    s.count_memory = count;
+    std::printf("%-32s %6.1f M wave instructions / s a core\n", what, speed(p.launch));
+  };
+  line("fast", Checks::none, false, false);
+  line("counters", Checks::none, false, true);
+  line("checks waits", Checks::waits, false, false);
+  line("checks races", Checks::races, false, false);
+  line("checks all", Checks::all, false, false);
+  line("checks all, late results", Checks::all, true, false);
   return 0;
 }
 
@@ -88,8 +132,10 @@ int main(int count, char** word) {
   if (words.size() < 3) throw Error(words[0] + " needs a kernel's name");
   const std::shared_ptr<const Program> program = decode(object, find_kernel(*object, words[2]));
   if (words[0] == "text") return text(*program);
-  if (words[0] == "run") return run_kernel(program, parse_run({words.begin() + 3, words.end()}));
-  throw Error("the verb '" + words[0] + "' is none of list, text, run");
+  const RunOptions options = parse_run({words.begin() + 3, words.end()});
+  if (words[0] == "run") return run_kernel(program, options);
+  if (words[0] == "bench") return bench(program, options);
+  throw Error("the verb '" + words[0] + "' is none of list, text, run, bench");
 }
 
 }  // namespace
