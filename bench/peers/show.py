@@ -74,7 +74,8 @@ class Show:
                 continue
             beside = f"{result['speedup']:.2f} x", f"{result['differs']:.0e}"
             print(self.COLUMNS.format(name, seconds(result["seconds"]), f"{result['gflops']:.1f}",
-                                      f"{result['gbytes']:.1f}", f"{result['percent_of_peak']:.0f} %", f"{100 * result['spread']:.0f} %",
+                                      f"{result['gbytes']:.1f}", f"{result['percent_of_peak']:.0f} %",
+                                      f"{100 * result['spread']:.0f} %",
                                       *(("", "") if name == "flashwave" else beside), result["kernel"]))
 
     def tail(self, record):

@@ -38,13 +38,18 @@ class Timer:
         return first if first["seconds"] > SLOW_SECONDS else None
 
 
+def sentence(error):
+    """A foreign library's error on one line."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+
+
 def serve(connection, name, threads, build):
     """A process: answers (word, argument) with (status, value) until the other end is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         contestant = CONTESTANTS[name](threads, build)
     except (ImportError, OSError) as error:
-        connection.send(("missing", f"{str(error).splitlines()[0]}; to get it: {CONTESTANTS[name].GET}"))
+        connection.send(("missing", f"{sentence(error)}; to get it: {CONTESTANTS[name].GET}"))
         return
     timer = Timer()
 
@@ -54,18 +59,22 @@ def serve(connection, name, threads, build):
 
     words = {"prepare": prepare, "measure": lambda _: timer.measure(), "answer": lambda _: contestant.answer(),
              "peak": lambda dtype: contestant.peak(dtype)}
-    connection.send(("done", {key: value for key, value in vars(contestant).items() if isinstance(value, (str, int))}))
-    while True:
+
+    def reply(word, argument):
         try:
-            word, argument = connection.recv()
-        except EOFError:
-            return
-        try:
-            connection.send(("done", words[word](argument)))
+            return "done", words[word](argument)
         except (Declined, Failure) as why:
-            connection.send(("declined", str(why)))
+            return "declined", str(why)
         except Exception as error:  # of a peer's library: a line in the table, not the end of the run
-            connection.send(("declined", f"{type(error).__name__}: {str(error).splitlines()[0]}"))
+            return "declined", sentence(error)
+
+    facts = {key: value for key, value in vars(contestant).items() if isinstance(value, (str, int))}
+    try:
+        connection.send(("done", facts))
+        while True:
+            connection.send(reply(*connection.recv()))
+    except (EOFError, BrokenPipeError):
+        return  # nobody asks any more
 
 
 class Player:
@@ -80,15 +89,25 @@ class Player:
         self.missing = value if status != "done" else None
         self.facts = value if status == "done" else {}
 
+    def ask(self, word, argument):
+        try:
+            self.connection.send((word, argument))
+        except OSError:
+            pass  # it has ended: answer() says so
+        return self.answer()
+
     def answer(self):
         try:
             return self.connection.recv()
-        except EOFError:
+        except (EOFError, OSError):
             self.process.join()
             return "declined", f"its process ended with {self.process.exitcode}"
 
     def cpu_seconds(self):
-        return time.clock_gettime(~self.process.pid << 3 | 2)  # Linux: the clock of a process and all its threads
+        try:
+            return time.clock_gettime(~self.process.pid << 3 | 2)  # Linux: the clock of a process and all its threads
+        except OSError:
+            return 0  # it has ended
 
 
 class Team:
@@ -116,8 +135,7 @@ class Team:
         """What a player answers; others sleep before and after."""
         others = [other for other in self.present if other is not player]
         begin, used = time.perf_counter(), busy(others)
-        player.connection.send((word, argument))
-        reply = player.answer()
+        reply = player.ask(word, argument)
         self.awake = max(self.awake, (busy(others) - used) / (time.perf_counter() - begin))
         self.settle()
         return reply

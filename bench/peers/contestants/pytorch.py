@@ -45,8 +45,8 @@ class PyTorch:
 
         with Listen():
             forward()
-        chosen = [name for name in names if name.startswith("_scaled_dot_product")]
-        return chosen[0].split(".")[0].removeprefix("_scaled_dot_product_") if chosen else "+".join(dict.fromkeys(names))
+        fused = [name for name in names if name.startswith("_scaled_dot_product_")]
+        return "+".join(dict.fromkeys(name.split(".")[0].removeprefix("_scaled_dot_product_") for name in fused or names))
 
     def run(self):
         with self.torch.set_grad_enabled(self.backward):
