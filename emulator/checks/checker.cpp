@@ -60,7 +60,7 @@ void Checker::restart() {
     s.hazards.restart(program_.arch);
   }
   std::fill(lds_owner_.begin(), lds_owner_.end(), 0);
-  races_.restart();
+  races_.barrier();
 }
 
 void Checker::unfinished(Wave& w, const std::string& what, uint32_t owner) {

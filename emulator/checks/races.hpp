@@ -1,5 +1,6 @@
 // Bytes of LDS that two waves touch without a barrier between them, at least one of them writing.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -21,9 +22,8 @@ class Races {
   };
 
   explicit Races(size_t lds_bytes);
-  void restart();
-  // All waves have passed one.
-  void barrier() { ++now_; }
+  // All waves have passed one, or another workgroup begins.
+  void barrier();
   // Faults when another wave has touched the same bytes since the last barrier.
   void touch(const Wave& w, const Touch& t);
   // The wave is not yet done with this.
@@ -32,22 +32,21 @@ class Races {
   void arrived(const Wave& w, uint32_t instruction, uint32_t word);
 
  private:
-  // Of four bytes since the barrier with number `epoch`; a byte's part is 16 bits.
-  struct Cell {
-    uint32_t epoch = 0;
-    uint32_t write_instruction = 0, read_instruction = 0;
-    uint64_t readers = 0, writers = 0, atomics = 0;  // a bit for each wave
-  };
+  // Who touched a word, or a byte, since the last barrier: a bit for each wave that reads, writes, changes
+  // atomically, in 16 bits each; and whether the word's bytes have users of their own.
+  using Users = uint64_t;
 
-  Cell& cell(size_t word);
+  bool touch_words(int wave, const Touch& t);
+  template <int words>
+  Users mark_words(int wave, const Touch& t);
   template <class F>
-  void each_word(const Touch& t, F f);
-  static void mark(Cell& c, int wave, const Touch& t, uint64_t bytes);
-  [[noreturn]] static void report(const Wave& w, const Touch& t, int lane, const Cell& c, uint64_t wrote,
-                                  uint64_t read);
+  void each(const Touch& t, F f);
+  [[noreturn]] void report(const Wave& w, const Touch& t, int lane, uint32_t word, Users others) const;
 
-  uint32_t now_ = 1;
-  std::vector<Cell> cells_;
+  std::vector<Users> words_;
+  std::vector<uint32_t> reader_, writer_;  // beside words_: the last instruction
+  std::vector<std::array<Users, 4>>
+      bytes_;  // beside words_; empty until something smaller than a word is touched
 };
 
 }  // namespace cdna
