@@ -23,7 +23,7 @@ FLOORS = {
     "cpu": BELOW_BACKEND + ["backend", "cpu"],
     "amd/kernels": ["meaning", "amd/kernels"],  # device code
     "amd": BELOW_BACKEND + ["backend", "gpu", "amd"],
-    "api": BELOW_BACKEND + ["backend", "cpu", "amd", "api", "flashwave"],
+    "api": BELOW_BACKEND + ["backend", "gpu", "cpu", "amd", "api", "flashwave"],
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')

@@ -106,7 +106,7 @@ typedef struct flashwave_attention {
 
   flashwave_tensor cu_seqlens_q, cu_seqlens_k; /* (B+1) int32, from 0, not decreasing */
   flashwave_tensor seqused_q, seqused_k;       /* (B) int32: rows of each sequence that count */
-  int64_t max_seq_q, max_seq_k; /* varlen: longest sequence; 0 = read from cu_seqlens (CPU only) */
+  int64_t max_seq_q, max_seq_k; /* varlen: longest sequence; 0 = read from cu_seqlens (not on GPUs) */
 
   flashwave_tensor cache_seqlens;   /* (B) int32: filled slots before the append; never changed here */
   flashwave_tensor block_table;     /* (B,columns) int32: page of slot t is block_table[b, t / page_size] */
@@ -207,7 +207,9 @@ typedef struct flashwave_device {
   const char* isa;     /* instruction set or architecture in use */
   const char* missing; /* why it cannot be used, or "" */
   int32_t threads;
-  int32_t listed; /* 0: a yardstick, reached by name only */
+  int32_t listed;      /* 0: a yardstick, reached by name only */
+  int32_t host_memory; /* 1: tensors are ordinary memory; 0: memory of the device */
+  const char* driver;  /* file of the GPU runtime in use, or "" */
 } flashwave_device;
 
 typedef struct flashwave_plan {
@@ -235,7 +237,20 @@ typedef struct flashwave_combine {
   flashwave_tensor sink; /* (Hq), optional: added once */
   flashwave_tensor out;  /* (B,Sq,Hq,Dv) or (Tq,Hq,Dv) */
   flashwave_tensor lse;  /* optional */
+  void* stream;          /* GPUs */
 } flashwave_combine;
+
+/* A GPU kernel of this build, as its code object describes it. */
+typedef struct flashwave_kernel {
+  uint32_t struct_size;
+  const char *arch, *name;
+  const void* object; /* the code object, an ELF file */
+  uint64_t object_bytes, code_bytes;
+  int32_t threads; /* of a workgroup */
+  int32_t vgprs;   /* vector registers of a lane, AGPRs included */
+  int32_t agprs, sgprs, vgpr_spills, sgpr_spills, private_bytes, lds_bytes, kernarg_bytes;
+  int32_t occupancy; /* waves a SIMD that registers and LDS allow */
+} flashwave_kernel;
 
 typedef struct flashwave_case flashwave_case;
 
@@ -268,9 +283,20 @@ FLASHWAVE_API int flashwave_make_plan(const char* device, const flashwave_proble
 FLASHWAVE_API int flashwave_explain(const char* device, const flashwave_problem* problem, char** text);
 FLASHWAVE_API size_t flashwave_device_count(void);
 FLASHWAVE_API int flashwave_device_at(size_t index, flashwave_device* device);
+/* Does what the first call would do beside computing; a GPU loads its kernels. */
 FLASHWAVE_API int flashwave_prepare(const char* device);
 FLASHWAVE_API int flashwave_measure_peak(const char* device, int32_t dtype, flashwave_peak* peak);
 FLASHWAVE_API int flashwave_set_threads(int32_t threads); /* 0 = the default again */
+
+/* Memory for tensors, 256-byte aligned, for callers without the SDK of a device. One side of a copy, or both,
+ * is memory of the device; it waits for all work the device was given before. */
+FLASHWAVE_API int flashwave_allocate(const char* device, size_t bytes, void** block);
+FLASHWAVE_API int flashwave_release(const char* device, void* block);
+FLASHWAVE_API int flashwave_copy(const char* device, void* to, const void* from, size_t bytes);
+
+/* GPU kernels of this build. */
+FLASHWAVE_API size_t flashwave_kernel_count(void);
+FLASHWAVE_API int flashwave_kernel_at(size_t index, flashwave_kernel* kernel);
 
 /* Problem lines. */
 FLASHWAVE_API int flashwave_case_parse(const char* line, flashwave_case** out);

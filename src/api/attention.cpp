@@ -35,6 +35,7 @@ Status prepare(const flashwave_attention* caller, Ready& out) {
   FW_TRY(read(caller, "flashwave_attention", given));
   FW_TRY(convert(given, out.call));
   FW_TRY(find(given.device, out.target));
+  out.call.host_memory = out.target->device.host_memory;
   Problem problem;
   FW_TRY(describe_for(out.target->device, out.call, problem));
   return find_plan(*out.target, problem, out.plan);

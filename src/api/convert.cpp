@@ -191,6 +191,7 @@ Status convert(const flashwave_attention& from, Call& to) {
 Status convert(const flashwave_combine& from, CombineCall& to) {
   to = CombineCall{};
   for (const auto& field : combine_tensors) FW_TRY(convert(field.name, from.*field.from, to.*field.to));
+  to.stream = from.stream;
   return {};
 }
 

@@ -47,7 +47,7 @@ flashwave_plan convert(const Plan& plan) {
 Status device_at(std::size_t index, flashwave_device* device) {
   if (index >= targets().size())
     return invalid(say("device index is ", index, ", there are ", targets().size()));
-  const Target& target = targets()[index];
+  const Target& target = *targets()[index];
   flashwave_device made{};
   made.name = target.device.name.c_str();
   made.backend = target.device.backend.c_str();
@@ -56,6 +56,8 @@ Status device_at(std::size_t index, flashwave_device* device) {
   made.missing = target.device.missing.c_str();
   made.threads = threads_now(target);
   made.listed = target.device.listed;
+  made.host_memory = target.device.host_memory;
+  made.driver = target.device.driver.c_str();
   return write(device, "flashwave_device", made);
 }
 
@@ -129,9 +131,10 @@ int flashwave_device_at(size_t index, flashwave_device* device) {
 }
 
 int flashwave_prepare(const char* device) {
-  return guard([&] {
+  return guard([&]() -> fw::Status {
     const Target* target = nullptr;
-    return find(device, target);
+    FW_TRY(find(device, target));
+    return target->backend->prepare(target->device.name);
   });
 }
 

@@ -14,8 +14,8 @@ struct Target {
   Device device;
 };
 
-std::span<const Target> targets();                    // found once, kept for the life of the process
-Status find(const char* device, const Target*& out);  // null = "cpu"
+std::span<const Target* const> targets();             // all of them: opens every runtime
+Status find(const char* device, const Target*& out);  // null = "cpu"; opens that of the device alone
 int threads_now(const Target& target);                // Device::threads as of this call
 void limit_threads(int threads);                      // 0 = the default again
 

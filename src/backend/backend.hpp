@@ -1,6 +1,7 @@
 // What a backend is. The registry in src/api is the only place that names the backends.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,6 +23,8 @@ struct Device {
   std::string missing;        // why it cannot be used; empty = usable
   bool listed = true;         // false: only by name (yardsticks)
   bool wide_outputs = false;  // outputs may be fp32 beside 16-bit inputs (yardsticks)
+  bool host_memory = true;    // tensors are ordinary memory; false: memory of the device
+  std::string driver;         // the runtime's file, or empty
 };
 
 // Peaks measured now, with the threads a call would use; 0 = not known.
@@ -44,6 +47,15 @@ class Backend {
   virtual Status run(const Plan& plan, const Call& call) const = 0;
   virtual Status combine(const CombineCall& call, std::string_view device) const = 0;
   virtual Status peak(std::string_view device, DType dtype, Peak& out) const = 0;
+
+  // What a first call would do beside computing.
+  virtual Status prepare(std::string_view device) const;
+
+  // Memory for tensors, for callers who have nothing else of the device's. A copy waits for all work before
+  // it. Unless a backend says otherwise, its devices use ordinary memory.
+  virtual Status allocate(std::string_view device, std::size_t bytes, void*& out) const;
+  virtual Status release(std::string_view device, void* block) const;
+  virtual Status copy(std::string_view device, void* to, const void* from, std::size_t bytes) const;
 };
 
 }  // namespace fw

@@ -1,34 +1,17 @@
-// From a Problem and the tensors of a Call to the Args that kernels receive.
+// The Args of a call whose tensors are in the host's memory.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
-#include "cpu/kernels.hpp"
-#include "problem/call.hpp"
-#include "problem/problem.hpp"
+#include "backend/args.hpp"
 
 namespace fw::cpu {
 
-// Longest sequence of this backend. Up to here no sum of positions, windows and diagonals leaves an int.
-inline constexpr std::int64_t longest_sequence = std::int64_t{1} << 28;
-
-// A mask bounded so that kernels may add its members to any query or key in 32 bits, and that shows the same
-// keys. Left and right are bounded alike for every sequence, so the diagonal takes up what that changes.
-struct BoundedMask {
-  int left, right, diagonal;
-};
-BoundedMask bound_mask(int left, int right, int diagonal);
-
-// Sizes, scalars and which features there are, for questions about scratch sizes: data pointers mean only
-// "given".
-Args shape_args(const Problem& problem);
-
-struct CallArgs {
+struct HostArgs {
   Args args;
-  std::vector<int> diagonals;  // what args.diagonals points to
+  std::vector<int> diagonals;  // bounded: what args.diagonals points to
 };
 // The values of lengths and tables have been checked.
-CallArgs call_args(const Problem& problem, const Call& call);
+HostArgs host_args(const Problem& problem, const Call& call);
 
 }  // namespace fw::cpu

@@ -86,7 +86,7 @@ std::size_t backward_scratch(const Kernels& kernels, const Args& args, int keys)
 
 Status run_backward(const Kernels& kernels, const Plan& plan, const Call& call, double seconds) {
   const Problem& p = plan.problem;
-  const CallArgs prepared = call_args(p, call);
+  const HostArgs prepared = host_args(p, call);
   const Args& args = prepared.args;
   FW_TRY(check_pages(args, call));
   WorkingSet memory;

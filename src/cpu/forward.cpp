@@ -28,7 +28,7 @@ bool has_idle_rows(const Problem& p, const Call& call) {
 
 Status run_forward(const Kernels& kernels, const Plan& plan, const Call& call, double seconds) {
   const Problem& p = plan.problem;
-  CallArgs prepared = call_args(p, call);
+  HostArgs prepared = host_args(p, call);
   Args& args = prepared.args;
   WorkingSet memory;
   FW_TRY(memory.take(p, call, {.partials = partial_rows(args, plan), .queries = rotated_rows(p, call)}));

@@ -192,7 +192,7 @@ Status naive_workspace(const Kernels& kernels, const Problem& problem, std::size
 
 Status run_naive(const Kernels& kernels, const Plan& plan, const Call& call, double seconds) {
   const Problem& p = plan.problem;
-  const CallArgs prepared = call_args(p, call);
+  const HostArgs prepared = host_args(p, call);
   Naive naive(kernels, p, prepared.args, seconds);
   FW_TRY(naive.take(call));
   const bool idle_rows = p.lengths == Lengths::varlen || p.heads_q == 0;

@@ -6,7 +6,7 @@
 namespace fw::FLASHWAVE_TARGET {
 
 // Query i of a sequence stands at position i + diagonal and sees the keys from position - left to position +
-// right. The host bounds all three, so that no sum here leaves int (src/cpu/args.cpp).
+// right. The host bounds all three, so that no sum here leaves int (src/backend/args.cpp).
 struct Mask {
   int left, right;  // open when negative
   int diagonal;

@@ -32,12 +32,6 @@ double partial_bytes(const Problem& p, int splits) {
   return splits > 1 ? 2 * rows * splits * 4.0 * static_cast<double>(p.dim_v + 1) : 0;
 }
 
-std::string loader_of(const Problem& p) {
-  const std::string keys = p.page_size > 0 ? "paged" : p.lengths == Lengths::cache ? "cache" : "dense";
-  if (p.lengths != Lengths::varlen) return keys;
-  return p.page_size > 0 ? "varlen queries, paged keys" : "varlen";
-}
-
 // The four ways an instance could take the problem. One of them is right for it; the others say why they are
 // not.
 void list_candidates(const Problem& p, const Instance& instance, const Splits& splits,
@@ -73,6 +67,12 @@ const Candidate* cheapest(const std::vector<Candidate>& candidates) {
 bool scored(const Problem& p) {
   return p.softcap != 0 || p.alibi != Alibi::none || p.bias.given() || p.dropout != 0 ||
          p.scale_or_default() == 0;
+}
+
+std::string loader_of(const Problem& p) {
+  const std::string keys = p.page_size > 0 ? "paged" : p.lengths == Lengths::cache ? "cache" : "dense";
+  if (p.lengths != Lengths::varlen) return keys;
+  return p.page_size > 0 ? "varlen queries, paged keys" : "varlen";
 }
 
 double modelled_flops(const Problem& p) {

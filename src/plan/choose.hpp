@@ -25,6 +25,9 @@ Status choose(const Problem& problem, std::span<const Instance> instances, Plan&
 // kernels leave the scale to the softmax.
 bool scored(const Problem& problem);
 
+// How keys are found: "dense", "varlen queries, paged keys".
+std::string loader_of(const Problem& problem);
+
 // Multiply-adds times two of one pass, from the shapes alone (sequences all at their longest).
 double modelled_flops(const Problem& problem);
 

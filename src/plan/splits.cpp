@@ -7,8 +7,6 @@
 namespace fw {
 namespace {
 
-// Enough for every thread of a large machine to have a few, and few enough that merging costs nothing.
-constexpr std::int64_t enough_tasks = 64;
 constexpr std::int64_t least_split_keys = 512;
 constexpr std::int64_t fixed_split_keys = 1024;
 
@@ -22,7 +20,7 @@ using host::range_step;
 
 }  // namespace
 
-Splits choose_splits(const Problem& p) {
+Splits choose_splits(const Problem& p, const Crew& crew) {
   if (!p.forward()) return {1, 0, "only forward splits keys"};
   if (p.splits > 0) return {p.splits, 0, say("splits=", p.splits, " asks for it")};
   if (p.deterministic) {
@@ -31,11 +29,10 @@ Splits choose_splits(const Problem& p) {
             say("deterministic: ", fixed_split_keys, " keys a split for sequences of at most ", split_rows,
                 " rows")};
   }
-  const std::int64_t row_tasks = p.batch * p.heads_k * divide_up(p.seq_q * p.group(), split_rows);
-  if (row_tasks == 0 || row_tasks >= enough_tasks)
-    return {1, 0, say("rows alone give ", row_tasks, " tasks")};
+  const std::int64_t row_tasks = p.batch * p.heads_k * divide_up(p.seq_q * p.group(), crew.rows);
+  if (row_tasks == 0 || row_tasks >= crew.tasks) return {1, 0, say("rows alone give ", row_tasks, " tasks")};
   const std::int64_t count =
-      std::min<std::int64_t>(divide_up(enough_tasks, row_tasks), p.seq_k / least_split_keys);
+      std::min<std::int64_t>(divide_up(crew.tasks, row_tasks), p.seq_k / least_split_keys);
   if (count <= 1) return {1, 0, say(p.seq_k, " keys are too few to split")};
   return {static_cast<int>(count), 0, say("rows alone give only ", row_tasks, " tasks")};
 }

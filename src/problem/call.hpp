@@ -18,6 +18,7 @@ struct Allocator {  // both null = the backend's own
 
 struct Call {
   Pass pass = Pass::forward;  // forward or backward
+  bool host_memory = true;    // false: nothing that a tensor holds can be read here
 
   View q;    // (B,Sq,Hq,D)
   View k;    // (B,Sk,Hk,D), or a paged pool (pages,page_size,Hk,D)
@@ -79,6 +80,7 @@ struct CombineCall {
   View sink;  // (Hq), optional: joins once, here
   View out;   // (B,Sq,Hq,Dv) or (Tq,Hq,Dv)
   View lse;   // optional
+  void* stream = nullptr;
 };
 Status check_combine(const CombineCall& call);
 

@@ -59,8 +59,18 @@ Status check_scalars(const Call& call) {
   return {};
 }
 
+// Lengths in a device's memory cannot be looked at, so the caller says how long the longest sequence is,
+// unless there is none.
+Status check_longest_given(const Call& call, std::string_view name, std::int64_t given,
+                           const View& cu_seqlens, std::int64_t rows) {
+  if (call.host_memory || given > 0 || !cu_seqlens.given() || rows == 0) return {};
+  return refuse("max-seq", name,
+                " is 0 beside cu_seqlens in the device's memory; it is the longest sequence");
+}
+
 // The longest sequence by cu_seqlens, whose values check_values judges later: no more than the tensor's rows.
 std::int64_t longest(const View& cu_seqlens, std::int64_t rows) {
+  if (rows == 0) return 0;
   const auto* ends = static_cast<const std::int32_t*>(cu_seqlens.data);
   std::int64_t out = 0;
   for (std::int64_t b = 0; b + 1 < cu_seqlens.shape[0]; ++b)
@@ -71,6 +81,7 @@ std::int64_t longest(const View& cu_seqlens, std::int64_t rows) {
 Status take_longest_q(Sizes& sizes, const Call& call) {
   if (call.cu_seqlens_q.given()) {
     const bool given = call.max_seq_q > 0;
+    FW_TRY(check_longest_given(call, "max_seq_q", call.max_seq_q, call.cu_seqlens_q, sizes.of(Dim::rows_q)));
     sizes.set(Dim::seq_q, given ? call.max_seq_q : longest(call.cu_seqlens_q, sizes.of(Dim::rows_q)),
               given ? "max_seq_q" : "cu_seqlens_q");
   } else if (call.max_seq_q > 0 && call.max_seq_q != sizes.of(Dim::seq_q)) {
@@ -91,6 +102,7 @@ Status take_longest_k(Sizes& sizes, const Call& call) {
                     slots, " slots");
     sizes.set(Dim::seq_k, given ? call.max_seq_k : slots, given ? "max_seq_k" : "block_table");
   } else if (call.cu_seqlens_k.given()) {
+    FW_TRY(check_longest_given(call, "max_seq_k", call.max_seq_k, call.cu_seqlens_k, sizes.of(Dim::rows_k)));
     sizes.set(Dim::seq_k, given ? call.max_seq_k : longest(call.cu_seqlens_k, sizes.of(Dim::rows_k)),
               given ? "max_seq_k" : "cu_seqlens_k");
   } else if (given && call.max_seq_k != sizes.of(Dim::seq_k)) {

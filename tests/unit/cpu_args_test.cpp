@@ -67,10 +67,10 @@ TEST(BoundMask, SidesDoNotDependOnTheDiagonal) {
   }
 }
 
-TEST(CallArgs, StridesOfDenseTensors) {
+TEST(HostArgs, StridesOfDenseTensors) {
   test::Sample sample(
       {.batch = 2, .heads_q = 4, .heads_k = 2, .seq_q = 5, .seq_k = 7, .dim_qk = 8, .dim_v = 16});
-  const CallArgs made = call_args(sample.problem, sample.call);
+  const HostArgs made = host_args(sample.problem, sample.call);
   EXPECT_EQ(made.args.q.batch, 5 * 4 * 8);
   EXPECT_EQ(made.args.q.row, 4 * 8);
   EXPECT_EQ(made.args.q.head, 8);
@@ -80,13 +80,13 @@ TEST(CallArgs, StridesOfDenseTensors) {
   EXPECT_EQ(made.args.lse.row, 1);
 }
 
-TEST(CallArgs, StridesOfRaggedTensors) {
+TEST(HostArgs, StridesOfRaggedTensors) {
   test::Sample sample({.batch = 2, .heads_q = 4, .heads_k = 4, .seq_q = 5, .seq_k = 5});
   sample.problem.lengths = Lengths::varlen;
   sample.give(&Call::q, DType::fp32, {9, 4, 8});
   sample.give(&Call::lse, DType::fp32, {4, 9});
   sample.give_int32(&Call::cu_seqlens_q, {0, 4, 9});
-  const Args args = call_args(sample.problem, sample.call).args;
+  const Args args = host_args(sample.problem, sample.call).args;
   EXPECT_EQ(args.q.batch, 0);
   EXPECT_EQ(args.q.row, 4 * 8);
   EXPECT_EQ(args.lse.batch, 0);
@@ -95,39 +95,39 @@ TEST(CallArgs, StridesOfRaggedTensors) {
   EXPECT_EQ(args.cu_seqlens_q[2], 9);
 }
 
-TEST(CallArgs, BroadcastDimensionsOfABiasHaveNoStride) {
+TEST(HostArgs, BroadcastDimensionsOfABiasHaveNoStride) {
   test::Sample sample({.batch = 2, .heads_q = 4, .heads_k = 4, .seq_q = 5, .seq_k = 7});
   sample.problem.bias = {.dtype = DType::fp32, .batch = true, .query = true};
   sample.give(&Call::bias, DType::fp32, {2, 1, 5, 7});
-  const Args args = call_args(sample.problem, sample.call).args;
+  const Args args = host_args(sample.problem, sample.call).args;
   EXPECT_EQ(args.bias_batch, 5 * 7);
   EXPECT_EQ(args.bias_head, 0);
   EXPECT_EQ(args.bias_row, 7);
 }
 
-TEST(CallArgs, CacheLengthsAreTheKeysUnlessSequsedIsGiven) {
+TEST(HostArgs, CacheLengthsAreTheKeysUnlessSequsedIsGiven) {
   test::Sample sample({.seq_k = 7});
   sample.give_int32(&Call::cache_seqlens, {3});
-  EXPECT_EQ(*call_args(sample.problem, sample.call).args.seqused_k, 3);
+  EXPECT_EQ(*host_args(sample.problem, sample.call).args.seqused_k, 3);
   sample.give_int32(&Call::seqused_k, {2});
-  EXPECT_EQ(*call_args(sample.problem, sample.call).args.seqused_k, 2);
+  EXPECT_EQ(*host_args(sample.problem, sample.call).args.seqused_k, 2);
 }
 
-TEST(CallArgs, DiagonalsOfSequencesAreBoundedInACopy) {
+TEST(HostArgs, DiagonalsOfSequencesAreBoundedInACopy) {
   test::Sample sample({.batch = 2});
   sample.problem.right = 0;
   sample.problem.diagonal_per_batch = true;
   sample.give_int32(&Call::diagonals, {3, INT_MAX});
-  const CallArgs made = call_args(sample.problem, sample.call);
+  const HostArgs made = host_args(sample.problem, sample.call);
   EXPECT_EQ(made.args.diagonals[0], 3);
   EXPECT_LE(made.args.diagonals[1], 1 << 30);
   EXPECT_EQ(sample[&Call::diagonals].get(1), INT_MAX);
 }
 
-TEST(CallArgs, DropoutIsCountedInSixteenBits) {
+TEST(HostArgs, DropoutIsCountedInSixteenBits) {
   test::Sample sample({.heads_q = 3, .heads_k = 3, .seq_q = 5, .seq_k = 7});
   sample.problem.dropout = 0.25f;
-  Args args = call_args(sample.problem, sample.call).args;
+  Args args = host_args(sample.problem, sample.call).args;
   EXPECT_EQ(args.drop_below, 16384u);
   EXPECT_EQ(args.keep_scale, 1.0f / 0.75f);
   EXPECT_EQ(args.global_heads, 3);
@@ -135,7 +135,7 @@ TEST(CallArgs, DropoutIsCountedInSixteenBits) {
   EXPECT_EQ(args.global_seq_k, 7);
   sample.call.global_heads = 30;
   sample.problem.dropout = 0.9999999f;
-  args = call_args(sample.problem, sample.call).args;
+  args = host_args(sample.problem, sample.call).args;
   EXPECT_EQ(args.drop_below, 65535u);
   EXPECT_EQ(args.global_heads, 30);
 }
