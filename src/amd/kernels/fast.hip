@@ -3,7 +3,7 @@
 
 namespace fw::FLASHWAVE_TARGET {
 
-using Instance = Stream<FW_ELEMENT, FW_QK, FW_M, FW_ROW_GROUPS>;
+using Instance = Stream<FW_ELEMENT, Tile<FW_QK, FW_V, FW_M, FW_KEYS>, FW_ROW_GROUPS, FW_AHEAD>;
 
 }  // namespace fw::FLASHWAVE_TARGET
 

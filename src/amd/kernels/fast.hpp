@@ -96,8 +96,8 @@ struct FastWave {
     const Args& a = l.args;
     feed.k = (const char*)row_at<E>(a.k.data, key_offset(a, a.k, sequence, piece.kv_head, 0));
     feed.v = (const char*)row_at<E>(a.v.data, key_offset(a, a.v, sequence, piece.kv_head, 0));
-    feed.k_stride = (int)a.k.row * 2;
-    feed.v_stride = (int)a.v.row * 2;
+    feed.k_stride = uniform((int)a.k.row * 2);
+    feed.v_stride = uniform((int)a.v.row * 2);
     feed.place(lds, wave);
     if (!all.empty()) {
       feed.fetch_values(all.begin);
@@ -109,7 +109,7 @@ struct FastWave {
     FLASHWAVE_EACH(r, R) {
       const Place at = place(r);
       read_units<E>(w.q[r], row_at<E>(a.q.data, query_offset(a.q, sequence, at.query, at.head)),
-                    w.group * E::unit, T::groups * E::unit, T::D, Reading::whole);
+                    w.group * E::unit, T::groups * E::unit, T::qk, Reading::whole);
       if (a.scale < 0) FLASHWAVE_EACH(u, T::units_q) w.q[r][u] ^= E::sign;
     }
   }
@@ -142,7 +142,7 @@ struct FastWave {
     w.read_first_values();
     w.accumulate([&](int unit) {
       if (unit == 0) feed.store_values();
-      if (unit >= 1 && unit <= 4) FLASHWAVE_EACH(i, 2) feed.fetch_key(2 * unit - 2 + i);
+      if (unit >= 1 && unit <= feed.rows / 2) FLASHWAVE_EACH(i, 2) feed.fetch_key(2 * unit - 2 + i);
     });
   }
 
@@ -176,7 +176,7 @@ struct FastWave {
       if (!at.there) continue;
       const OutputRow to = output_row(l, sequence, piece.split, at.query, at.head);
       if (w.group == 0) write_lse(to, closed.total.lse.x);
-      FLASHWAVE_EACH(n, T::D / (4 * T::groups)) {
+      FLASHWAVE_EACH(n, T::v / (4 * T::groups)) {
         float x[4];
         FLASHWAVE_EACH(e, 4)
         x[e] = output_value(w.out[r][4 * n / W::registers][4 * n % W::registers + e], closed.scale);
@@ -190,7 +190,7 @@ struct FastWave {
 
 template <class W>
 FLASHWAVE_DEVICE void fast_attention() {
-  __attribute__((shared)) static __attribute__((aligned(1024))) char memory[4 * W::T::bytes];  // K, K, V, V
+  __attribute__((shared)) static __attribute__((aligned(1024))) char memory[W::T::bytes];
   const u32 lds = (u32)(u64)(FLASHWAVE_LDS char*)memory;
   FastWave<W> wave;
   if (!wave.take(arguments<AttentionLaunch>())) return;

@@ -35,27 +35,31 @@ struct Accumulator<32> {
   using Type = vec<float, 16>;
 };
 
-// R groups of M rows.
-template <class Element, int D, int M, int R>
+// R groups of M rows; Ahead units are read ahead of their products.
+template <class Element, class Tile_, int R, int Ahead>
 struct Stream {
   using E = Element;
-  using T = Tile<D, M>;
+  using T = Tile_;
+  static constexpr int M = T::M;
   using Acc = typename Accumulator<M>::Type;
   static constexpr int rows = M * R;
-  static constexpr int registers = M * M / lanes;     // of an accumulator
-  static constexpr int scores = T::keys * M / lanes;  // of one row in one lane
-  static constexpr int reads_v = D / M * T::units_p;  // units read in a matrix phase
+  static constexpr int registers = M * M / lanes;        // of an accumulator
+  static constexpr int scores = T::keys * M / lanes;     // of one row in one lane
+  static constexpr int reads_v = T::v / M * T::units_p;  // units read in a matrix phase
   static constexpr int reads_k = T::keys / M * T::units_q;
-  static constexpr int ahead = R > 1 ? 3 : 8;  // of their products
-  static constexpr int tail = R > 1 ? 2 : 4;   // products left for after the barrier
-  static constexpr float fresh = 3e38f;        // shift of a row that has seen nothing
+  static constexpr int ahead = Ahead;
+  static constexpr int tail = R > 1 ? 2 : 4;  // products left for after the barrier
+  static_assert(tail <= ahead);
+  // Wide rows leave no registers for the second sum, but time enough to round weights to nearest.
+  static constexpr bool cuts = E::cuts && T::v < 256;
+  static constexpr float fresh = 3e38f;  // shift of a row that has seen nothing
 
   int lane, column, group;
   float scale;  // of scores, in powers of 2
   Unit16 q[R][T::units_q];
   Acc s[R][T::keys / M];
   Unit16 p[R][T::units_p];
-  Acc out[R][D / M];
+  Acc out[R][T::v / M];
   float shift[R];                             // -maximum * scale: a weight is exp2(s * scale + shift)
   float sum[R];                               // of the weights,
   f32x4 cut_sum;                              // and in element r of the cut weights of row group r
@@ -70,15 +74,15 @@ struct Stream {
     scale = score_scale;
     cut_sum = f32x4(0.0f);
     FLASHWAVE_EACH(r, R) {
-      FLASHWAVE_EACH(n, D / M) out[r][n] = Acc(0.0f);
+      FLASHWAVE_EACH(n, T::v / M) out[r][n] = Acc(0.0f);
       sum[r] = 0.0f;
       shift[r] = fresh;
       ones[r] = (vec<short, 4>)(short)(lane % 4 == r ? E::one : 0);
     }
     FLASHWAVE_EACH(u, T::key_places)
-    k_at[u] = lds + column * T::row_bytes + T::key_slot(column, u * T::groups + group) * 16;
-    const u32 values = lds + 2 * T::bytes + column * T::column_bytes;
-    FLASHWAVE_EACH(u, T::units_p) v_at[u] = values + T::value_slot(column, u * T::groups + group) * 16;
+    k_at[u] = lds + T::key_place(column, u * T::groups + group);
+    FLASHWAVE_EACH(u, T::units_p)
+    v_at[u] = lds + T::key_bytes + T::value_place(column, u * T::groups + group);
   }
 
   FLASHWAVE_DEVICE float& score(int r, int i) { return ((float*)&s[r][i / registers])[i % registers]; }
@@ -87,9 +91,8 @@ struct Stream {
   }
   FLASHWAVE_DEVICE Unit16 read_k(int i) const {
     const int block = i / T::units_q, unit = i % T::units_q;
-    return *(
-        FLASHWAVE_LDS const Unit16*)(k_at[unit % T::key_places] +
-                                     (block * M * T::row_bytes + unit / T::key_places * key_period * 16));
+    return *(FLASHWAVE_LDS const Unit16*)(k_at[unit % T::key_places] +
+                                          (block * M * T::row_bytes + unit / T::key_places * T::period * 16));
   }
   FLASHWAVE_DEVICE void read_first_values() {
     FLASHWAVE_EACH(i, ahead) ring[i] = read_v(i);
@@ -105,8 +108,8 @@ struct Stream {
     FLASHWAVE_EACH(i, ahead) asm volatile("" : "+v"(ring[i]));
     pin();
   }
-  FLASHWAVE_DEVICE void swap_values() { FLASHWAVE_EACH(u, T::units_p) v_at[u] ^= T::bytes; }
-  FLASHWAVE_DEVICE void swap_keys() { FLASHWAVE_EACH(u, T::key_places) k_at[u] ^= T::bytes; }
+  FLASHWAVE_DEVICE void swap_values() { FLASHWAVE_EACH(u, T::units_p) v_at[u] ^= T::buffer; }
+  FLASHWAVE_DEVICE void swap_keys() { FLASHWAVE_EACH(u, T::key_places) k_at[u] ^= T::buffer; }
 
   // Ot += Vt Pt, and the sums of P. meanwhile(i) is issued in the shadow of the products of unit i.
   template <class Body>
@@ -116,7 +119,7 @@ struct Stream {
       const Unit16 v = ring[i % ahead];
       FLASHWAVE_EACH(step, E::steps) {
         FLASHWAVE_EACH(r, R) out[r][block] = E::mma(v, p[r][unit], out[r][block], step);
-        if (E::cuts && block == 0)
+        if (cuts && block == 0)
           FLASHWAVE_EACH(r, R) cut_sum = E::mma_4(ones[r], half_of(p[r][unit], step), cut_sum);
       }
       ring[i % ahead] = i + ahead < reads_v ? read_v(i + ahead) : read_k(i + ahead - reads_v);
@@ -173,8 +176,8 @@ struct Stream {
       const float fade = exp2(Lane(next - shift[r])).x;
       shift[r] = next;
       sum[r] *= fade;
-      if (E::cuts) cut_sum[r] *= fade;
-      FLASHWAVE_EACH(n, D / M) out[r][n] *= fade;
+      if (cuts) cut_sum[r] *= fade;
+      FLASHWAVE_EACH(n, T::v / M) out[r][n] *= fade;
     }
   }
   // S becomes P. Most tiles skip raise_rows, which holds the only exchange between lanes.
@@ -193,7 +196,7 @@ struct Stream {
       const float low = exp2(Lane(__builtin_fmaf(score(r, 8 * u + 2 * i), scale, shift[r]))).x;
       const float high = exp2(Lane(__builtin_fmaf(score(r, 8 * u + 2 * i + 1), scale, shift[r]))).x;
       sum[r] = sum[r] + low + high;
-      p[r][u][i] = E::cut_two(low, high);
+      p[r][u][i] = cuts ? E::cut_two(low, high) : E::narrow_two(low, high);
     }
   }
 
@@ -204,7 +207,7 @@ struct Stream {
     float scale;
   };
   FLASHWAVE_DEVICE Closed close(int r, float sink) const {
-    const float whole = row_total(sum[r]), cut = E::cuts ? row_total(cut_sum[r]) : whole;
+    const float whole = row_total(sum[r]), cut = cuts ? row_total(cut_sum[r]) : whole;
     Row<Lane> row{Lane(shift[r] == fresh ? -infinity : -shift[r]), Lane(whole)};
     const Total<Lane> total = finish(row, Lane(sink), Unit{1.0f, ln_2});
     return {total, total.scale.x == 0 ? 0.0f : total.scale.x * (whole / cut)};
