@@ -1,5 +1,6 @@
 #include "decode/text.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cmath>
@@ -354,7 +355,7 @@ std::string print_text(const Instruction& in, std::string_view mnemonic, Arch ar
   if (m.offset) number_pair("offset", m.offset);
   if (m.offset0) number_pair("offset0", m.offset0);
   if (m.offset1) number_pair("offset1", m.offset1);
-  const int sources = in.operands - 1;
+  const int sources = std::max(in.operands - 1, 0);
   if (m.op_sel)
     text +=
         print_bits("op_sel", m.op_sel, m.has_op_sel_hi || m.op_sel >> sources == 0 ? sources : sources + 1);

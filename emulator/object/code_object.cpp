@@ -141,6 +141,10 @@ class Loader {
       Symbol symbol{text.text(s.name, "symbol names"), s.value, s.size, (s.info & 15) == 2};
       if (section.type == elf::kDynamicSymbols) dynamic_.push_back(symbol);
       if (symbol.name.empty() || s.shndx == 0 || object_->find_symbol(symbol.name)) continue;
+      const uint64_t image = object_->image_bytes_;
+      if (s.shndx != elf::kAbsolute && (s.value > image || s.size > image - s.value))
+        throw Error("the symbol " + symbol.name + " of the code object lies outside its image");
+      if (s.shndx == elf::kAbsolute) symbol.function = false;
       object_->symbols_.push_back(std::move(symbol));
     }
   }

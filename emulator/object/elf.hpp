@@ -40,7 +40,8 @@ inline constexpr uint16_t kMachineAmdgpu = 0xe0;
 inline constexpr uint8_t kOsHsa = 64;
 inline constexpr uint32_t kLoad = 1, kNote = 4;                                        // segments
 inline constexpr uint32_t kRela = 4, kNoBits = 8, kDynamicSymbols = 11, kSymbols = 2;  // sections
-inline constexpr uint64_t kExecutable = 4;                                             // section flags
+inline constexpr uint16_t kAbsolute = 0xfff1;  // the section of symbols that are plain numbers
+inline constexpr uint64_t kExecutable = 4;     // section flags
 inline constexpr uint32_t kExecutableSegment = 1;
 inline constexpr uint32_t kMetadataNote = 32;
 inline constexpr uint32_t kAbs64 = 3, kRelative64 = 13;  // R_AMDGPU_*
