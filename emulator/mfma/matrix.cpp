@@ -8,6 +8,7 @@ Definitions matrix() {
   add_integer_matrix(all);
   add_double_matrix(all);
   add_scaled_matrix(all);
+  add_sparse_matrix(all);
   return all;
 }
 

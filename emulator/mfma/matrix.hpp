@@ -13,5 +13,6 @@ void add_float_matrix(Definitions& all);
 void add_integer_matrix(Definitions& all);
 void add_double_matrix(Definitions& all);
 void add_scaled_matrix(Definitions& all);
+void add_sparse_matrix(Definitions& all);
 
 }  // namespace cdna

@@ -331,6 +331,98 @@ TEST(ExactMatrix, AddsPairsOnCdna2) {
   EXPECT_EQ(pairwise_dot_add(tiny, 1, small, 1, 2, 0), 0.0f);  // 2^-140 is subnormal
 }
 
+// Of every four elements of A two are kept; which, depends on row and block here. K counts the dense
+// product's.
+const std::vector<Shape>& sparse_shapes() {
+  static const std::vector<Shape> all = {
+      {"v_smfmac_f32_16x16x32_f16 abid:3", 16, 32, 1, In::f16, In::f16},
+      {"v_smfmac_f32_16x16x32_bf16", 16, 32, 1, In::bf16, In::bf16},
+      {"v_smfmac_f32_32x32x16_f16 abid:1", 32, 16, 1, In::f16, In::f16},
+      {"v_smfmac_f32_32x32x16_bf16 abid:2", 32, 16, 1, In::bf16, In::bf16},
+      {"v_smfmac_f32_16x16x64_fp8_fp8 abid:1", 16, 64, 1, In::fp8, In::fp8},
+      {"v_smfmac_f32_16x16x64_fp8_bf8", 16, 64, 1, In::fp8, In::bf8},
+      {"v_smfmac_f32_16x16x64_bf8_fp8", 16, 64, 1, In::bf8, In::fp8},
+      {"v_smfmac_f32_16x16x64_bf8_bf8", 16, 64, 1, In::bf8, In::bf8},
+      {"v_smfmac_f32_32x32x32_fp8_fp8", 32, 32, 1, In::fp8, In::fp8},
+      {"v_smfmac_f32_32x32x32_fp8_bf8", 32, 32, 1, In::fp8, In::bf8},
+      {"v_smfmac_f32_32x32x32_bf8_fp8", 32, 32, 1, In::bf8, In::fp8},
+      {"v_smfmac_f32_32x32x32_bf8_bf8 abid:1", 32, 32, 1, In::bf8, In::bf8},
+      {"v_smfmac_i32_16x16x64_i8 abid:1", 16, 64, 1, In::i8, In::i8},
+      {"v_smfmac_i32_32x32x32_i8", 32, 32, 1, In::i8, In::i8},
+      {"v_smfmac_f32_16x16x64_f16 abid:1", 16, 64, 1, In::f16, In::f16},
+      {"v_smfmac_f32_16x16x64_bf16", 16, 64, 1, In::bf16, In::bf16},
+      {"v_smfmac_f32_32x32x32_f16", 32, 32, 1, In::f16, In::f16},
+      {"v_smfmac_f32_32x32x32_bf16 abid:1", 32, 32, 1, In::bf16, In::bf16},
+      {"v_smfmac_f32_16x16x128_fp8_fp8", 16, 128, 1, In::fp8, In::fp8},
+      {"v_smfmac_f32_16x16x128_fp8_bf8", 16, 128, 1, In::fp8, In::bf8},
+      {"v_smfmac_f32_16x16x128_bf8_fp8", 16, 128, 1, In::bf8, In::fp8},
+      {"v_smfmac_f32_16x16x128_bf8_bf8", 16, 128, 1, In::bf8, In::bf8},
+      {"v_smfmac_f32_32x32x64_fp8_fp8", 32, 64, 1, In::fp8, In::fp8},
+      {"v_smfmac_f32_32x32x64_fp8_bf8", 32, 64, 1, In::fp8, In::bf8},
+      {"v_smfmac_f32_32x32x64_bf8_fp8", 32, 64, 1, In::bf8, In::fp8},
+      {"v_smfmac_f32_32x32x64_bf8_bf8", 32, 64, 1, In::bf8, In::bf8},
+      {"v_smfmac_i32_16x16x128_i8", 16, 128, 1, In::i8, In::i8},
+      {"v_smfmac_i32_32x32x64_i8", 32, 64, 1, In::i8, In::i8},
+  };
+  return all;
+}
+
+std::string sparse_text(const Shape& s) {
+  const std::string text = s.text;
+  const size_t blank = text.find(' ');
+  const int b = s.k * s.m / 64 * bits_of(s.bb) / 32;
+  const auto range = [](int first, int n) {
+    return "v[" + std::to_string(first) + ":" + std::to_string(first + n - 1) + "]";
+  };
+  return text.substr(0, blank) + " " + range(100, s.m * s.m / 64) + ", " + range(20, b / 2) + ", " +
+         range(40, b) + ", v80" + (blank == text.npos ? "" : text.substr(blank));
+}
+
+// Where the kept element e of a block of four stands.
+int kept_at(int row, int block, int e) {
+  constexpr int kPairs[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
+  return kPairs[(row + 5 * block) % 6][e];
+}
+
+TEST_P(MatrixInstructions, SparseOnesMultiplyWhatTheIndicesName) {
+  std::vector<std::string> lines;
+  for (const Shape& s : sparse_shapes()) lines.push_back(sparse_text(s));
+  const std::vector<Code> code = assemble_lines(GetParam(), lines);
+  int known = 0;
+  for (size_t n = 0; n < code.size(); ++n) {
+    if (code[n].empty()) continue;
+    ++known;
+    const Shape& s = sparse_shapes()[n];
+    const Shape kept{s.text, s.m, s.k / 2, 1, s.a, s.bb};
+    const std::string text = s.text;
+    const size_t abid = text.find("abid:");
+    const int set = abid == text.npos ? 0 : text[abid + 5] - '0', first_bit = set * s.k * s.m / 64;
+    Bench bench(GetParam());
+    Wave& w = bench.wave();
+    for (int i = 0; i < s.m; ++i) {
+      for (int c = 0; c < s.k / 2; ++c) {
+        const Place p = input_place(kept, 0, i, c);
+        put(w, 20, p.lane, p.item, bits_of(s.a), encode(s.a, number(1, i, c), GetParam()));
+        put(w, 80, p.lane, first_bit / 2 + p.item, 2, static_cast<uint64_t>(kept_at(i, c / 2, c % 2)));
+      }
+      for (int k = 0; k < s.k; ++k) {
+        const Place p = input_place(s, 0, i, k);
+        put(w, 40, p.lane, p.item, bits_of(s.bb), encode(s.bb, number(k, 1, i), GetParam()));
+      }
+      for (int j = 0; j < s.m; ++j) set_output(w, s, 100, output_place(s, 0, i, j), i - 2 * j);
+    }
+    bench.run(code[n]);
+    for (int i = 0; i < s.m; ++i)
+      for (int j = 0; j < s.m; ++j) {
+        int want = i - 2 * j;
+        for (int c = 0; c < s.k / 2; ++c)
+          want += number(1, i, c) * number(4 * (c / 2) + kept_at(i, c / 2, c % 2), 1, j);
+        ASSERT_EQ(output(w, s, 100, output_place(s, 0, i, j)), want) << lines[n] << " " << i << " " << j;
+      }
+  }
+  EXPECT_EQ(known, GetParam() == Arch::gfx90a ? 0 : GetParam() == Arch::gfx942 ? 14 : 28);
+}
+
 INSTANTIATE_TEST_SUITE_P(Each, MatrixInstructions, testing::ValuesIn(kArchs),
                          [](const auto& p) { return generation(p.param).name; });
 
