@@ -210,6 +210,7 @@ def beside_peers(records):
 def peers(command):
     runs = saved(PEERS)
     head = runs[0][0]
+    (ROOT / PLOT).parent.mkdir(exist_ok=True)
     plot = [ROOT / ".venv/bin/python", ROOT / "bench/peers/plot.py", PEERS, ROOT / PLOT]
     if subprocess.run(plot).returncode != 0:
         sys.exit("readme: no plot; `make peers` makes the .venv that it needs")

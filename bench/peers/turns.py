@@ -113,7 +113,7 @@ class Player:
 class Team:
     """Players of one number of threads.
 
-    `awake` is the most that those who waited computed during a turn, `outside()` what other programs have computed
+    `awake` is the most that those who waited computed during a measurement, `outside()` what other programs have computed
     since the team was made; both in cores.
     """
 
@@ -136,7 +136,8 @@ class Team:
         others = [other for other in self.present if other is not player]
         begin, used = time.perf_counter(), busy(others)
         reply = player.ask(word, argument)
-        self.awake = max(self.awake, (busy(others) - used) / (time.perf_counter() - begin))
+        if word == "measure":
+            self.awake = max(self.awake, (busy(others) - used) / (time.perf_counter() - begin))
         self.settle()
         return reply
 
@@ -147,12 +148,13 @@ class Team:
         return (self.others_seconds() - self.others) / (time.perf_counter() - self.begin)
 
     def settle(self):
-        """Threads that wait for work by turning in circles do so for some milliseconds."""
-        for _ in range(200):
+        """Threads that wait for work by turning in circles do so for some milliseconds. On a busy machine they may pause
+        without having ended, so they must be quiet twice; after two seconds `awake` tells."""
+        quiet, end = 0, time.perf_counter() + 2
+        while quiet < 2 and time.perf_counter() < end:
             used = busy(self.present)
             time.sleep(0.005)
-            if busy(self.present) - used < 0.0002:
-                return
+            quiet = quiet + 1 if busy(self.present) - used < 0.0002 else 0
 
 
 def busy(players):

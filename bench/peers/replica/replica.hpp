@@ -1,7 +1,6 @@
 // The rival rebuilt: how PyTorch computes attention on a CPU (cpu_flash_attention in ATen's
-// FlashAttentionKernel.cpp), its block sizes and its passes, over matrix products of OpenBLAS and oneDNN.
-// PyTorch's own MKL is slow on processors that are not Intel's; here its algorithm runs on the best product
-// that Debian has.
+// FlashAttentionKernel.cpp), its block sizes and its passes, over matrix products of OpenBLAS and oneDNN. So
+// the algorithm is seen without PyTorch's own build of such products, and without its dispatch.
 #pragma once
 
 #include <cstdint>
