@@ -1,4 +1,6 @@
 // Vector arithmetic on fp16, one number a lane.
+#include <algorithm>
+
 #include "instructions/transcendental.hpp"
 #include "instructions/vector.hpp"
 
@@ -25,6 +27,16 @@ half median(half a, half b, half c) {
 // Exact in double, so that only the last rounding counts.
 inline half fused(half a, half b, half c) {
   return {to_odd(static_cast<double>(a.x) * b.x + static_cast<double>(c.x))};
+}
+
+float without_subnormals(float x) { return std::abs(x) < 0x1p-14f ? std::copysign(0.0f, x) : x; }
+
+// v_mad: two roundings, and subnormal numbers are flushed whatever MODE says.
+half multiply_add(half a, half b, half c) {
+  const float product =
+      without_subnormals(from_half(to_half(without_subnormals(a.x) * without_subnormals(b.x))));
+  const float sum = to_odd(static_cast<double>(product) + without_subnormals(c.x));
+  return {without_subnormals(from_half(to_half(sum)))};
 }
 
 half fix_quotient(half quotient, half denominator, half numerator) {
@@ -60,6 +72,11 @@ int16_t exponent(float x) {
   return static_cast<int16_t>(e);
 }
 
+float fraction(float x) {
+  constexpr float kLargest = 1 - 0x1p-11f;
+  return std::isfinite(x) ? std::min(x - std::floor(x), kLargest) : as_float(0x7fc00000);
+}
+
 double exact_exp2(float x) { return std::exp2(static_cast<double>(x)); }
 
 }  // namespace
@@ -75,17 +92,17 @@ Definitions vector_half() {
       vector<[](half a, half b) { return larger(a, b); }>("v_max_f16"),
       vector<[](half a, half b) { return smaller(a, b); }>("v_min_f16"),
       accumulating<[](half a, half b, half c) { return fused(a, b, c); }>("v_fmac_f16"),
-      accumulating<[](half a, half b, half c) { return fused(a, b, c); }>("v_mac_f16"),
-      vector<[](half a, half b, half c) { return fused(a, b, c); }>("v_madmk_f16"),
-      vector<[](half a, half b, half c) { return fused(a, b, c); }>("v_madak_f16"),
+      accumulating<[](half a, half b, half c) { return multiply_add(a, b, c); }>("v_mac_f16"),
+      vector<[](half a, half b, half c) { return multiply_add(a, b, c); }>("v_madmk_f16"),
+      vector<[](half a, half b, half c) { return multiply_add(a, b, c); }>("v_madak_f16"),
       vector<[](half a, half b, half c) { return fused(a, b, c); }, keep>("v_fma_f16"),
-      vector<[](half a, half b, half c) { return fused(a, b, c); }, keep>("v_mad_f16"),
+      vector<[](half a, half b, half c) { return multiply_add(a, b, c); }, keep>("v_mad_f16"),
       vector<[](half a, half b, half c) { return larger(larger(a, b), c); }, keep>("v_max3_f16"),
       vector<[](half a, half b, half c) { return smaller(smaller(a, b), c); }, keep>("v_min3_f16"),
       vector<[](half a, half b, half c) { return median(a, b, c); }, keep>("v_med3_f16"),
       vector<[](half a, half b, half c) { return fix_quotient(a, b, c); }, keep>("v_div_fixup_f16"),
       vector<[](half a, int16_t b) { return half{std::ldexp(a.x, b)}; }>("v_ldexp_f16"),
-      vector<[](half a) { return half{a.x - std::floor(a.x)}; }>("v_fract_f16"),
+      vector<[](half a) { return half{fraction(a.x)}; }>("v_fract_f16"),
       vector<[](half a) { return half{std::trunc(a.x)}; }>("v_trunc_f16"),
       vector<[](half a) { return half{std::ceil(a.x)}; }>("v_ceil_f16"),
       vector<[](half a) { return half{std::floor(a.x)}; }>("v_floor_f16"),

@@ -24,6 +24,10 @@ inline float smaller(float a, float b) {
   return a != a ? b : b != b ? a : below ? a : b;
 }
 
+// These let a NaN through.
+inline float maximum(float a, float b) { return a != a || b != b ? as_float(0x7fc00000) : larger(a, b); }
+inline float minimum(float a, float b) { return a != a || b != b ? as_float(0x7fc00000) : smaller(a, b); }
+
 // --- two fp16 ---------------------------------------------------------------------------------------------
 
 const float* half_part(const Wave& w, const Instruction& i, int n, int part, Lanes<half>& room) {
@@ -222,9 +226,9 @@ Definitions vector_packed() {
              packed_half<[](float a, float b, float c) { return fused_half(a, b, c); }, 2, true>, Type::half,
              true),
       packed("v_pk_maximum3_f16",
-             packed_half<[](float a, float b, float c) { return larger(larger(a, b), c); }, 3>, Type::half),
+             packed_half<[](float a, float b, float c) { return maximum(maximum(a, b), c); }, 3>, Type::half),
       packed("v_pk_minimum3_f16",
-             packed_half<[](float a, float b, float c) { return smaller(smaller(a, b), c); }, 3>, Type::half),
+             packed_half<[](float a, float b, float c) { return minimum(minimum(a, b), c); }, 3>, Type::half),
       packed("v_pk_add_f32", packed_single<[](float a, float b) { return a + b; }, 2>, Type::single),
       packed("v_pk_mul_f32", packed_single<[](float a, float b) { return a * b; }, 2>, Type::single),
       packed("v_pk_fma_f32", packed_single<[](float a, float b, float c) { return std::fma(a, b, c); }, 3>,

@@ -27,6 +27,10 @@ float median(float a, float b, float c) {
   return larger(a, b);
 }
 
+// These let a NaN through.
+inline float maximum(float a, float b) { return a != a || b != b ? as_float(0x7fc00000) : larger(a, b); }
+inline float minimum(float a, float b) { return a != a || b != b ? as_float(0x7fc00000) : smaller(a, b); }
+
 // The legacy product: zero times anything is zero.
 float legacy(float a, float b) { return a == 0 || b == 0 ? 0.0f : a * b; }
 
@@ -158,14 +162,15 @@ Definitions vector_single() {
       vector<[](float a, float b, float c) { return multiply_add(a, b, c); }>("v_mad_f32"),
       vector<[](float a, float b, float c) { return multiply_add(a, b, c); }>("v_madmk_f32"),
       vector<[](float a, float b, float c) { return multiply_add(a, b, c); }>("v_madak_f32"),
-      vector<[](float a, float b, float c) { return legacy(a, b) + c; }>("v_mad_legacy_f32"),
+      vector<[](float a, float b, float c) { return flush(flush(legacy(flush(a), flush(b))) + flush(c)); }>(
+          "v_mad_legacy_f32"),
       vector<[](float a, float b, float c) { return a == 0 || b == 0 ? c : std::fma(a, b, c); }>(
           "v_fma_legacy_f32"),
       accumulating<[](float a, float b, float c) { return multiply_add(a, b, c); }>("v_mac_f32"),
       vector<[](float a, float b, float c) { return larger(larger(a, b), c); }>("v_max3_f32"),
       vector<[](float a, float b, float c) { return smaller(smaller(a, b), c); }>("v_min3_f32"),
-      vector<[](float a, float b, float c) { return larger(larger(a, b), c); }>("v_maximum3_f32"),
-      vector<[](float a, float b, float c) { return smaller(smaller(a, b), c); }>("v_minimum3_f32"),
+      vector<[](float a, float b, float c) { return maximum(maximum(a, b), c); }>("v_maximum3_f32"),
+      vector<[](float a, float b, float c) { return minimum(minimum(a, b), c); }>("v_minimum3_f32"),
       vector<[](float a, float b, float c) { return median(a, b, c); }>("v_med3_f32"),
       vector<[](float a, float b, float c) { return fix_quotient(a, b, c); }>("v_div_fixup_f32"),
       vector<[](float a, int32_t b) { return std::ldexp(a, b); }>("v_ldexp_f32"),
