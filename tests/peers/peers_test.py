@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 VENV = ROOT / ".venv/bin/python"
-BUILD = Path(sys.argv.pop(1))
+BUILD = Path(sys.argv.pop(1)).resolve()
 PROBLEMS = ["fwd b1 hq2 sq300 sk700 d64 fp32", "fwd b2 hq3 sq300 d40 bf16 causal", "bwd b1 hq2 sq300 sk700 d64 fp32",
             "bwd b2 hq2 sq900 d32 fp32 causal"]
 
