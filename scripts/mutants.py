@@ -21,10 +21,12 @@ COPY, BUILD = WORK / "source", WORK / "build"
 CONFIGURE = ["-DCMAKE_BUILD_TYPE=None", "-DCMAKE_CXX_FLAGS=-O1 -w", "-DFLASHWAVE_CPU_X86=OFF", "-DFLASHWAVE_INSTALL=OFF",
              "-DFLASHWAVE_EMULATOR=OFF"]
 
-# Name: what to build, what to run.
+# Name: what to build, what to run, and what else its environment has.
 SUITES = {
-    "meaning": ("unit_meaning", ["unit_meaning", "--gtest_brief=1"]),
-    "quick": ("flashwave_command", ["flashwave", "verify", "--suite", "quick"]),
+    "meaning": ("unit_meaning", ["unit_meaning", "--gtest_brief=1"], {}),
+    "quick": ("flashwave_command", ["flashwave", "verify", "--suite", "quick"], {}),
+    "tiles": ("unit_cpu", ["unit_cpu", "--gtest_brief=1", "--gtest_filter=Tile*"], {}),
+    "twin": ("flashwave_command", ["flashwave", "verify", "--suite", "quick"], {"FLASHWAVE_CPU_ISA": "amx_emulated"}),
 }
 LONGEST_RUN = 120  # seconds; a test that hangs has noticed, too
 
@@ -97,9 +99,10 @@ def build(target, jobs):
 
 
 def is_red(suite):
-    command = [str(BUILD / SUITES[suite][1][0]), *SUITES[suite][1][1:]]
+    _, (program, *arguments), more = SUITES[suite]
+    environment = {**os.environ, "FLASHWAVE_LOG": "", **more}
     try:
-        return run(command, cwd=BUILD, timeout=LONGEST_RUN, env={**os.environ, "FLASHWAVE_LOG": ""}).returncode != 0
+        return run([str(BUILD / program), *arguments], cwd=BUILD, timeout=LONGEST_RUN, env=environment).returncode != 0
     except subprocess.TimeoutExpired:
         return True
 
@@ -107,7 +110,8 @@ def is_red(suite):
 def killer(mutant, jobs):
     """The suite that turned red, or None. The one that should is asked first."""
     for suite in sorted(SUITES, key=lambda name: name != mutant.suite):
-        if suite == "meaning" and not mutant.file.startswith("src/meaning/"):
+        sees = mutant.file.startswith("src/meaning/") if suite == "meaning" else suite in ("quick", mutant.suite)
+        if not sees:
             continue
         build(SUITES[suite][0], jobs)
         if is_red(suite):
@@ -131,8 +135,8 @@ def main():
     configured = run(["cmake", "-S", COPY, "-B", BUILD, "-G", "Ninja", *CONFIGURE])
     if configured.returncode:
         raise Wrong(configured.stdout[-3000:])
-    for suite, (target, _) in SUITES.items():
-        build(target, asked.jobs)
+    for suite in SUITES:
+        build(SUITES[suite][0], asked.jobs)
         if is_red(suite):
             raise Wrong(f"suite {suite} is red before any fault is put in")
 

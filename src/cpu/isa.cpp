@@ -4,13 +4,14 @@
 #include <array>
 
 #include "base/text.hpp"
+#include "cpu/amx.hpp"
 
 namespace fw::cpu {
 namespace {
 
 // Words of FLASHWAVE_CPU_ISA, the kernels of some of which this build lacks.
-constexpr std::array<std::string_view, 6> known_words = {"amx",    "avx512fp16", "avx512bf16",
-                                                         "avx512", "avx2",       "portable"};
+constexpr std::array<std::string_view, 7> known_words = {"amx",  "avx512fp16", "avx512bf16",  "avx512",
+                                                         "avx2", "portable",   "amx_emulated"};
 
 #if defined(FLASHWAVE_CPU_X86)
 std::string lacks(bool supported, const char* feature) {
@@ -38,6 +39,29 @@ std::string avx512bf16_missing() {
 }
 #endif
 
+#if defined(FLASHWAVE_CPU_AVX512FP16)
+std::string avx512fp16_missing() {
+  if (std::string missing = avx512bf16_missing(); !missing.empty()) return missing;
+  return lacks(__builtin_cpu_supports("avx512fp16"), "AVX-512 FP16");
+}
+#endif
+
+#if defined(FLASHWAVE_CPU_AMX)
+std::string tiles_missing() {
+  if (std::string missing = avx512fp16_missing(); !missing.empty()) return missing;
+  return amx_missing(amx_here());
+}
+#endif
+
+// Those that only FLASHWAVE_CPU_ISA brings up.
+std::vector<Offer> offers_on_request() {
+  std::vector<Offer> offers;
+#if defined(FLASHWAVE_CPU_TWINS)
+  offers.push_back({&isa_amx_emulated, ""});
+#endif
+  return offers;
+}
+
 std::string names(const std::vector<Offer>& offers) {
   std::string list;
   for (const Offer& offer : offers)
@@ -49,6 +73,12 @@ std::string names(const std::vector<Offer>& offers) {
 
 std::vector<Offer> offers_here() {
   std::vector<Offer> offers;
+#if defined(FLASHWAVE_CPU_AMX)
+  offers.push_back({&isa_amx, tiles_missing()});
+#endif
+#if defined(FLASHWAVE_CPU_AVX512FP16)
+  offers.push_back({&isa_avx512fp16, avx512fp16_missing()});
+#endif
 #if defined(FLASHWAVE_CPU_X86)
   offers.push_back({&isa_avx512bf16, avx512bf16_missing()});
   offers.push_back({&isa_avx512, avx512_missing()});
@@ -63,6 +93,8 @@ Status force(std::string_view wanted, std::vector<Offer>& offers) {
   if (std::find(known_words.begin(), known_words.end(), wanted) == known_words.end())
     return unavailable(say(asked, ", which is no instruction set; here there are ", names(offers)));
   const auto is_wanted = [&](const Offer& offer) { return wanted == offer.isa->name; };
+  for (const Offer& offer : offers_on_request())
+    if (is_wanted(offer)) offers.insert(offers.begin(), offer);
   const auto found = std::find_if(offers.begin(), offers.end(), is_wanted);
   if (found == offers.end())
     return unavailable(say(asked, ", for which this build has no kernels; here there are ", names(offers)));

@@ -115,5 +115,8 @@ extern const Isa isa_portable;
 extern const Isa isa_avx2;
 extern const Isa isa_avx512;
 extern const Isa isa_avx512bf16;
+extern const Isa isa_avx512fp16;
+extern const Isa isa_amx;
+extern const Isa isa_amx_emulated;  // amx in software, for the tests
 
 }  // namespace fw::cpu

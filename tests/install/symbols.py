@@ -40,11 +40,43 @@ def soname(library):
         yield "the SONAME is not libflashwave.so.0"
 
 
+# What the kernels of each instruction set must have, and those before it must not, in this order.
+INSTRUCTIONS = {
+    "portable": [],
+    "avx2": ["%ymm", "vfmadd"],
+    "avx512": ["%zmm", "vscalefps"],
+    "avx512bf16": ["vdpbf16ps", "vcvtneps2bf16"],
+    "avx512fp16": ["vcvtph2psx", "vcvtps2phx", "vcvtsh2ss", "vcvtss2sh"],
+    "amx": ["ldtilecfg", "tilerelease", "tilezero", "tileloadd", "tilestored", "tdpbf16ps"],
+}
+# An instruction set has what those before it have, less what another element type needs.
+UNNEEDED = {("avx512fp16", "avx512bf16"), ("amx", "avx512fp16")}
+
+
+def isa_of(path):
+    return path.parent.name.removeprefix("flashwave_cpu_").rpartition("_")[0]
+
+
+def instructions(objects):
+    """The kernels of an instruction set have its instructions, and none that only later ones have."""
+    order = list(INSTRUCTIONS)
+    for path in objects:
+        isa = isa_of(path)
+        rank = order.index("portable" if isa == "amx_emulated" else isa)
+        code = subprocess.run(["objdump", "-d", "--no-show-raw-insn", path], capture_output=True, check=True, text=True)
+        for place, (other, words) in enumerate(INSTRUCTIONS.items()):
+            for word in words:
+                if place > rank and word in code.stdout:
+                    yield f"{path.parent.name}: has {word} of {other}"
+                if place <= rank and word not in code.stdout and (isa, other) not in UNNEEDED:
+                    yield f"{path.parent.name}: lacks {word} of {other}"
+
+
 def instruction_sets(objects):
     """A weak function compiled for one instruction set could become the copy that every machine runs: each must
     live in the namespace of its instruction set."""
     for path in objects:
-        isa = path.parent.name.split("_")[2]
+        isa = isa_of(path)
         for kind, name in nm("-C", "--defined-only", path):
             if kind in "WVu" and f"fw::{isa}::" not in name:
                 yield f"{path.parent.name}: weak {name} is outside of fw::{isa}"
@@ -54,7 +86,8 @@ def main():
     tree = Path(sys.argv[1])
     library = tree / "libflashwave.so"
     objects = sorted(tree.glob("src/cpu/isa/CMakeFiles/flashwave_cpu_*_*.dir/*.o"))
-    faults = [*exported(library), *imported(library), *soname(library), *instruction_sets(objects)]
+    faults = [*exported(library), *imported(library), *soname(library), *instruction_sets(objects),
+              *instructions(objects)]
     if not objects:
         faults.append(f"no instruction set's objects under {tree}")
     print("\n".join(faults) if faults else f"symbols: clean, {len(objects)} objects of instruction sets looked at")

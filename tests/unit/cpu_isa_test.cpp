@@ -1,7 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <sstream>
 #include <string>
 
+#include "cpu/amx.hpp"
 #include "cpu/isa.hpp"
 
 namespace fw::cpu {
@@ -42,12 +45,56 @@ TEST(Isa, UnknownOnesAreNamedWithThoseThereAre) {
   EXPECT_EQ(best_of(offers).name, best_of(offers_here()).name);  // nothing was changed
 }
 
+#if !defined(FLASHWAVE_CPU_X86)
 TEST(Isa, KnownWordsWithoutKernelsSaySo) {
-  auto offers = offers_here();
-  const Status status = force("amx", offers);
-  EXPECT_EQ(status.code(), Code::unavailable);
-  EXPECT_NE(status.message().find("no kernels"), std::string::npos);
+  for (const char* word : {"avx2", "avx512", "avx512bf16", "avx512fp16", "amx"}) {
+    auto offers = offers_here();
+    const Status status = force(word, offers);
+    EXPECT_EQ(status.code(), Code::unavailable);
+    EXPECT_NE(status.message().find("no kernels"), std::string::npos) << status.message();
+  }
 }
+#endif
+
+#if defined(FLASHWAVE_CPU_TWINS)
+TEST(Isa, ATwinRunsOnlyOnRequest) {
+  auto offers = offers_here();
+  for (const Offer& offer : offers) EXPECT_STRNE(offer.isa->name, "amx_emulated");
+  ASSERT_TRUE(force("amx_emulated", offers).ok());
+  const Isa& twin = best_of(offers);
+  EXPECT_STREQ(twin.name, "amx_emulated");
+  for (const Offer& offer : offers) EXPECT_EQ(offer.missing.empty(), offer.isa == &twin) << offer.isa->name;
+  EXPECT_STREQ(kernels_of(twin, DType::bf16).instance, "amx_emulated/bf16");
+  EXPECT_EQ(&kernels_of(twin, DType::fp32), &kernels_of(isa_portable, DType::fp32));
+  EXPECT_EQ(instances_of(offers, problem_of(DType::bf16)).front().missing, "");
+}
+#endif
+
+TEST(Isa, EachThingThatTilesNeedHasItsSentence) {
+  AmxState state = {.tiles = true, .bf16 = true, .saved = true, .permitted = true};
+  EXPECT_EQ(amx_missing(state), "");
+  state.permitted = false;
+  EXPECT_EQ(amx_missing(state), "the operating system does not permit AMX tiles to this process");
+  state.saved = false;
+  EXPECT_EQ(amx_missing(state), "the operating system does not save AMX tiles");
+  state.bf16 = false;
+  EXPECT_EQ(amx_missing(state), "this processor's AMX lacks bf16");
+  state.tiles = false;
+  EXPECT_EQ(amx_missing(state), "this processor lacks AMX tiles");
+}
+
+#if defined(__x86_64__)
+// The kernel's own list of what the processor has and what may be used of it.
+TEST(Isa, TilesAreFoundWhereTheSystemSeesThem) {
+  std::ifstream file("/proc/cpuinfo");
+  std::stringstream text;
+  text << file.rdbuf();
+  const bool listed = text.str().find(" amx_bf16") != std::string::npos;
+  const AmxState state = amx_here();
+  EXPECT_EQ(state.tiles && state.bf16 && state.saved, listed && state.saved);
+  EXPECT_LE(state.permitted, listed);
+}
+#endif
 
 #if defined(FLASHWAVE_CPU_X86)
 TEST(Isa, WhatTheProcessorLacksSaysSo) {

@@ -18,6 +18,15 @@ FLASHWAVE_DECLARE(avx512, kernels_Fp16)
 FLASHWAVE_DECLARE(avx512, kernels_Bf16)
 FLASHWAVE_DECLARE(avx512bf16, kernels_Bf16)
 #endif
+#if defined(FLASHWAVE_CPU_AVX512FP16)
+FLASHWAVE_DECLARE(avx512fp16, kernels_Fp16)
+#endif
+#if defined(FLASHWAVE_CPU_AMX)
+FLASHWAVE_DECLARE(amx, kernels_Bf16)
+#endif
+#if defined(FLASHWAVE_CPU_TWINS)
+FLASHWAVE_DECLARE(amx_emulated, kernels_Bf16)
+#endif
 
 namespace fw::cpu {
 namespace {
@@ -45,12 +54,33 @@ const Isa isa_avx512 = {"avx512",
                         &avx512::kernels_Fp16,
                         &avx512::kernels_Bf16,
                         {limit<avx512::kernels_Fp32>, nullptr}};
-// Only its bf16 differs from AVX-512.
+// From here on each has one type of its own and the others from those before it.
 const Isa isa_avx512bf16 = {"avx512bf16",
                             &avx512::kernels_Fp32,
                             &avx512::kernels_Fp16,
                             &avx512bf16::kernels_Bf16,
                             {limit<avx512::kernels_Fp32>, limit<avx512bf16::kernels_Bf16>}};
+#endif
+#if defined(FLASHWAVE_CPU_AVX512FP16)
+const Isa isa_avx512fp16 = {"avx512fp16",
+                            &avx512::kernels_Fp32,
+                            &avx512fp16::kernels_Fp16,
+                            &avx512bf16::kernels_Bf16,
+                            {limit<avx512::kernels_Fp32>, limit<avx512bf16::kernels_Bf16>}};
+#endif
+#if defined(FLASHWAVE_CPU_AMX)
+const Isa isa_amx = {"amx",
+                     &avx512::kernels_Fp32,
+                     &avx512fp16::kernels_Fp16,
+                     &amx::kernels_Bf16,
+                     {limit<avx512::kernels_Fp32>, limit<amx::kernels_Bf16>}};
+#endif
+#if defined(FLASHWAVE_CPU_TWINS)
+const Isa isa_amx_emulated = {"amx_emulated",
+                              &portable::kernels_Fp32,
+                              &portable::kernels_Fp16,
+                              &amx_emulated::kernels_Bf16,
+                              {limit<portable::kernels_Fp32>, limit<amx_emulated::kernels_Bf16>}};
 #endif
 
 }  // namespace fw::cpu

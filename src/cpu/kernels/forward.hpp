@@ -289,7 +289,7 @@ void forward(const Args& a, const ForwardTask& task, void* scratch) {
     narrow ? forward_block<E, P, 1, true>(a, task, s, scratch)
            : forward_block<E, P, panel_vectors, true>(a, task, s, scratch);
   } else if (is_decode(task)) {
-    decode<E, P>(a, task, s, scratch);
+    decode<E, typename VectorProduct<P>::type>(a, task, s, scratch);
   } else {
     narrow ? forward_block<E, P, 1, false>(a, task, s, scratch)
            : forward_block<E, P, panel_vectors, false>(a, task, s, scratch);
@@ -300,7 +300,7 @@ template <class E, class P>
 u64 forward_scratch(const Args& a) {
   u64 block, few;
   ForwardScratch<P, panel_vectors * lanes>(a, nullptr, &block);
-  DecodeScratch<E, P, decode_rows>(a, nullptr, &few);
+  DecodeScratch<E, typename VectorProduct<P>::type, decode_rows>(a, nullptr, &few);
   return most(block, few);
 }
 

@@ -3,7 +3,7 @@
 
 #include <time.h>
 
-#include "cpu/kernels/product.hpp"
+#include "cpu/kernels/tile_product.hpp"
 
 namespace fw::FLASHWAVE_TARGET {
 
@@ -47,6 +47,21 @@ double step_limit(double seconds) {
     elapsed = seconds_now() - start;
   }
   return steps * lanes * P::pair * 2 / elapsed;
+}
+
+// The same of tiles: four sums, as in the products.
+template <class Tiles>
+double tile_limit(double seconds) {
+  each<8>([]<int i>() { Tiles::template zero<i>(); });
+  const double start = seconds_now();
+  double elapsed = 0, steps = 0;
+  while (elapsed < seconds) {
+    for (int i = 0; i < 1000; ++i)
+      each<4>([]<int c>() { Tiles::template multiply_add<c, 4 + c / 2, 6 + c % 2>(); });
+    steps += 4000.0;
+    elapsed = seconds_now() - start;
+  }
+  return steps * tile_side * tile_side * tile_side * Pairs::pair * 2 / elapsed;
 }
 
 }  // namespace fw::FLASHWAVE_TARGET

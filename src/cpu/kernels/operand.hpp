@@ -4,6 +4,7 @@
 
 #include "cpu/kernels/element.hpp"
 #include "cpu/kernels/product.hpp"
+#include "cpu/kernels/tile_product.hpp"
 #include "meaning/keys.hpp"
 
 namespace fw::FLASHWAVE_TARGET {
@@ -51,11 +52,18 @@ FLASHWAVE_RULE void negate_row(typename P::Unit* row, int count) {
   }
 }
 
+FLASHWAVE_RULE bool evenly_spaced(const void* const* rows, int count) {
+  for (int i = 2; i < count; ++i)
+    if ((const char*)rows[i] - (const char*)rows[i - 1] != (const char*)rows[1] - (const char*)rows[0])
+      return false;
+  return true;
+}
+
 // Rows as they can be broadcast along their own dimension (K for S, V for dP). `copy` holds what cannot stay.
 template <class E, class P>
 FLASHWAVE_RULE void point_to_rows(const typename P::Unit** rows, typename P::Unit* copy,
                                   const void* const* in, int count, int dim) {
-  const bool in_place = same_form<E, P> && dim % P::pair == 0;
+  const bool in_place = same_form<E, P> && dim % P::pair == 0 && (!Tiled<P> || evenly_spaced(in, count));
   for (int i = 0; i < count; ++i) {
     const auto* row = (const typename E::Stored*)in[i];
     if (in_place) {
@@ -67,26 +75,43 @@ FLASHWAVE_RULE void point_to_rows(const typename P::Unit** rows, typename P::Uni
   }
 }
 
-#if defined(__AVX512BF16__)
 // Two rows of bf16 side by side: unit d holds (even[d], odd[d]).
 FLASHWAVE_RULE void interleave(u32* out, const Half* even, const Half* odd, int dim) {
   int d = 0;
+#if defined(__AVX512F__)
   const __m512i zero = _mm512_setzero_si512();
   for (; d + 16 <= dim; d += 16) {
     const __m512i low = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i*)(even + d)));
     const __m512i high = odd ? _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i*)(odd + d))) : zero;
     _mm512_storeu_si512(out + d, _mm512_or_si512(low, _mm512_slli_epi32(high, 16)));
   }
+#endif
   for (; d < dim; ++d) out[d] = even[d] | (odd ? (u32)odd[d] << 16 : 0u);
 }
-#endif
+
+// Pairs of rows as columns: unit u of row d holds element d of rows 2u and 2u + 1.
+FLASHWAVE_RULE void transpose_pairs(u32* out, const void* const* in, int count, int dim) {
+  static_assert(across_stride >= tile_keys / 2);
+  for (int first = 0; first < count; first += 2 * lanes)
+    for (int d = 0; d < dim; d += lanes) {
+      u32 square[lanes * lanes] = {};
+      for (int i = first; i < least(first + 2 * lanes, count); i += 2)
+        interleave(square + (i - first) / 2 * lanes, (const Half*)in[i] + d,
+                   i + 1 < count ? (const Half*)in[i + 1] + d : nullptr, least(lanes, dim - d));
+      to_columns((float*)out + d * across_stride + first / 2, across_stride, (const float*)square, lanes,
+                 lanes);
+    }
+}
 
 // Rows as they can be broadcast across rows (V for O, K for dQ): with a pair product two rows make one of
-// pairs.
+// pairs, with tiles these are columns.
 template <class E, class P>
 FLASHWAVE_RULE void point_to_columns(const typename P::Unit** rows, typename P::Unit* copy,
                                      const void* const* in, int count, int dim) {
-  if constexpr (P::pair == 2) {
+  if constexpr (Tiled<P>) {
+    transpose_pairs(copy, in, count, dim);
+    for (int k = 0; k < units<P>(count); ++k) rows[k] = copy + k;
+  } else if constexpr (P::pair == 2) {
     const i64 stride = copy_stride<FloatProduct>(dim);  // a unit for each element of the dimension
     for (int i = 0; i < count; i += 2) {
       rows[i / 2] = copy + i / 2 * stride;

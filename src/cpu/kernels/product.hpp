@@ -21,12 +21,36 @@ struct FloatProduct {
   static FLASHWAVE_RULE Vec step(Vec sum, Right a, Right b) { return multiply_add(a, b, sum); }
 };
 
+// Units that are pairs of bf16, and how values are rounded to them: to nearest, ties to even.
+struct Pairs {
+  using Unit = u32;
+  static constexpr int pair = 2;
+  static FLASHWAVE_RULE void store_halves(Half* p, Vec x) {
+#if defined(__AVX512BF16__)
+    _mm256_storeu_si256((__m256i*)p, (__m256i)_mm512_cvtneps_pbh(x.r));
+#else
+    store_bf16(p, x);
+#endif
+  }
+  // The halves of a lane are its two values.
+  static FLASHWAVE_RULE void store_pair(Unit* p, Vec even, Vec odd) {
+#if defined(__AVX512BF16__)
+    const __m512i low = _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(even.r));
+    const __m512i high = _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(odd.r));
+    _mm512_storeu_si512(p, _mm512_or_si512(low, _mm512_slli_epi32(high, 16)));
+#else
+    float evens[lanes], odds[lanes];
+    store(evens, even);
+    store(odds, odd);
+    for (int i = 0; i < lanes; ++i) p[i] = narrow_bf16(evens[i]) | (u32)narrow_bf16(odds[i]) << 16;
+#endif
+  }
+};
+
 #if defined(__AVX512BF16__)
 // vdpbf16ps: two products a lane. It treats subnormal inputs as zero and rounds to nearest whatever MXCSR
 // says.
-struct PairProduct {
-  using Unit = u32;
-  static constexpr int pair = 2;
+struct PairProduct : Pairs {
   using Right = __m512bh;
   static FLASHWAVE_RULE Right right(const Unit* p) { return (__m512bh)_mm512_loadu_si512(p); }
   static FLASHWAVE_RULE Right left(const Unit* p) {
@@ -40,15 +64,6 @@ struct PairProduct {
     const __m512i low = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i*)even));
     const __m512i high = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i*)odd));
     return (__m512bh)_mm512_or_si512(low, _mm512_slli_epi32(high, 16));
-  }
-  static FLASHWAVE_RULE void store_halves(Half* p, Vec x) {
-    _mm256_storeu_si256((__m256i*)p, (__m256i)_mm512_cvtneps_pbh(x.r));
-  }
-  static FLASHWAVE_RULE void store_pair(Unit* p, Vec even, Vec odd) {
-    // Rounds to nearest, ties to even; the halves of a lane are its two values.
-    const __m512i low = _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(even.r));
-    const __m512i high = _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(odd.r));
-    _mm512_storeu_si512(p, _mm512_or_si512(low, _mm512_slli_epi32(high, 16)));
   }
 };
 #endif
@@ -119,9 +134,14 @@ FLASHWAVE_RULE void each_tile(int count, Visit visit) {
   if (i < count) visit.template operator()<1>(i);
 }
 
+// Whether P multiplies tiles: tile_product.hpp.
+template <class P>
+concept Tiled = requires { typename P::Tiles; };
+
 // out (count, N * lanes) with rows `out_stride` apart, right (depth, N * lanes) units with rows
 // `right_stride` apart.
 template <class P, int N, Before before, class Left>
+  requires(!Tiled<P>)
 FLASHWAVE_RULE void product(float* out, i64 out_stride, int count, Left left, const typename P::Unit* right,
                             i64 right_stride, int depth, const float* fade = nullptr) {
   each_tile<tile_rows<N>>(count, [&]<int M>(int first) {

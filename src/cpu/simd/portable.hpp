@@ -1,22 +1,25 @@
-// Vectors of four floats in plain C++ (GCC and clang vector extensions): any machine, and the model for the
-// others.
+// Vectors in plain C++ (GCC and clang vector extensions): any machine, and the model for the others. Of four
+// floats; of sixteen, like AVX-512's, for what only runs on such (the software twins of other instruction
+// sets).
 #pragma once
 
 #include "meaning/target.hpp"
 
 namespace fw::FLASHWAVE_TARGET {
 
-inline constexpr int lanes = 4;
-#if defined(__aarch64__)
-inline constexpr int panel_vectors = 4, panel_keys = 6;  // 24 accumulators of 32 registers
-#else
-inline constexpr int panel_vectors = 2, panel_keys = 4;  // 8 accumulators of 16 registers
-#endif
+#if defined(FLASHWAVE_SIMD_WIDE)
+inline constexpr int lanes = 16, panel_vectors = 4, panel_keys = 6, panels_of_block = 4;
+#elif defined(__aarch64__)
+inline constexpr int lanes = 4, panel_vectors = 4, panel_keys = 6;  // 24 accumulators of 32 registers
 inline constexpr int panels_of_block = 8;
+#else
+inline constexpr int lanes = 4, panel_vectors = 2, panel_keys = 4;  // 8 accumulators of 16 registers
+inline constexpr int panels_of_block = 8;
+#endif
 
-typedef float FloatRegister __attribute__((vector_size(16)));
-typedef int IntRegister __attribute__((vector_size(16)));
-typedef u32 WordRegister __attribute__((vector_size(16)));
+typedef float FloatRegister __attribute__((vector_size(4 * lanes)));
+typedef int IntRegister __attribute__((vector_size(4 * lanes)));
+typedef u32 WordRegister __attribute__((vector_size(4 * lanes)));
 
 struct Lanes {  // a yes or no for each lane
   IntRegister r;
@@ -25,7 +28,7 @@ struct Lanes {  // a yes or no for each lane
 struct Vec {
   FloatRegister r;
   Vec() = default;
-  FLASHWAVE_RULE explicit Vec(float x) : r{x, x, x, x} {}
+  FLASHWAVE_RULE explicit Vec(float x) : r(x - FloatRegister{}) {}  // -0 stays -0
   FLASHWAVE_RULE explicit Vec(FloatRegister x) : r(x) {}
 };
 FLASHWAVE_RULE Vec load(const float* p) {
@@ -58,7 +61,7 @@ FLASHWAVE_RULE Vec abs(Vec a) { return Vec((FloatRegister)((IntRegister)a.r & 0x
 struct Int {
   IntRegister r;
   Int() = default;
-  FLASHWAVE_RULE explicit Int(int x) : r{x, x, x, x} {}
+  FLASHWAVE_RULE explicit Int(int x) : r(x - IntRegister{}) {}
   FLASHWAVE_RULE explicit Int(IntRegister x) : r(x) {}
 };
 FLASHWAVE_RULE Int load(const int* p) {
@@ -75,7 +78,7 @@ FLASHWAVE_RULE Vec to_float(Int a) { return Vec(__builtin_convertvector(a.r, Flo
 struct Word {  // 32 unsigned bits a lane
   WordRegister r;
   Word() = default;
-  FLASHWAVE_RULE explicit Word(u32 x) : r{x, x, x, x} {}
+  FLASHWAVE_RULE explicit Word(u32 x) : r(x - WordRegister{}) {}
   FLASHWAVE_RULE explicit Word(WordRegister x) : r(x) {}
 };
 FLASHWAVE_RULE Word load(const u32* p) {

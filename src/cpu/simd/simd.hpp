@@ -11,5 +11,6 @@
 #endif
 #include "cpu/simd/math.hpp"
 #include "cpu/simd/halves.hpp"
+#include "cpu/simd/fp16.hpp"
 #include "cpu/simd/transpose.hpp"
 // clang-format on
