@@ -283,6 +283,8 @@ FLASHWAVE_API int flashwave_make_plan(const char* device, const flashwave_proble
 FLASHWAVE_API int flashwave_explain(const char* device, const flashwave_problem* problem, char** text);
 FLASHWAVE_API size_t flashwave_device_count(void);
 FLASHWAVE_API int flashwave_device_at(size_t index, flashwave_device* device);
+/* The device of that name, usable or not, without looking for others. */
+FLASHWAVE_API int flashwave_find_device(const char* name, flashwave_device* device);
 /* Does what the first call would do beside computing; a GPU loads its kernels. */
 FLASHWAVE_API int flashwave_prepare(const char* device);
 FLASHWAVE_API int flashwave_measure_peak(const char* device, int32_t dtype, flashwave_peak* peak);

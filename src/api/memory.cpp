@@ -2,6 +2,7 @@
 #include "api/failure.hpp"
 #include "api/registry.hpp"
 #include "base/text.hpp"
+#include "flashwave/flashwave.h"
 
 using namespace fw::api;
 

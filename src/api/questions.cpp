@@ -44,10 +44,7 @@ flashwave_plan convert(const Plan& plan) {
   return made;
 }
 
-Status device_at(std::size_t index, flashwave_device* device) {
-  if (index >= targets().size())
-    return invalid(say("device index is ", index, ", there are ", targets().size()));
-  const Target& target = *targets()[index];
+Status describe(const Target& target, flashwave_device* device) {
   flashwave_device made{};
   made.name = target.device.name.c_str();
   made.backend = target.device.backend.c_str();
@@ -127,7 +124,19 @@ size_t flashwave_device_count(void) {
 }
 
 int flashwave_device_at(size_t index, flashwave_device* device) {
-  return guard([&] { return device_at(index, device); });
+  return guard([&]() -> fw::Status {
+    if (index >= targets().size())
+      return fw::invalid(fw::say("device index is ", index, ", there are ", targets().size()));
+    return describe(*targets()[index], device);
+  });
+}
+
+int flashwave_find_device(const char* name, flashwave_device* device) {
+  return guard([&]() -> fw::Status {
+    const Target* target = nullptr;
+    FW_TRY(find_any(name, target));
+    return describe(*target, device);
+  });
 }
 
 int flashwave_prepare(const char* device) {

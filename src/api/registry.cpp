@@ -42,6 +42,14 @@ std::span<const Target> targets_of(const Family& family) {
   return *found[i];
 }
 
+std::string unknown(std::string_view wanted) {
+  std::string known;
+  for (const Target* target : targets())
+    if (target->device.listed && target->device.missing.empty())
+      known += (known.empty() ? "" : ", ") + target->device.name;
+  return say("device \"", wanted, "\" is not known; this build has ", known);
+}
+
 const Target* target_named(std::string_view name) {
   const std::string_view prefix = name.substr(0, name.find(':') == name.npos ? 0 : name.find(':'));
   for (const Family& family : families) {
@@ -64,21 +72,18 @@ std::span<const Target* const> targets() {
   return *all;
 }
 
+Status find_any(const char* device, const Target*& out) {
+  const std::string_view wanted = device ? device : "cpu";
+  out = target_named(wanted);
+  return out != nullptr ? Status() : unavailable(unknown(wanted));
+}
+
 Status find(const char* device, const Target*& out) {
   // A variable that means nothing refuses every call: nothing is silently ignored.
   FW_TRY(environment().status);
-  const std::string_view wanted = device ? device : "cpu";
-  if (const Target* const target = target_named(wanted)) {
-    if (!target->device.missing.empty())
-      return unavailable(say(target->device.name, ": ", target->device.missing));
-    out = target;
-    return {};
-  }
-  std::string known;
-  for (const Target* target : targets())
-    if (target->device.listed && target->device.missing.empty())
-      known += (known.empty() ? "" : ", ") + target->device.name;
-  return unavailable(say("device \"", wanted, "\" is not known; this build has ", known));
+  FW_TRY(find_any(device, out));
+  if (out->device.missing.empty()) return {};
+  return unavailable(say(out->device.name, ": ", out->device.missing));
 }
 
 int threads_now(const Target& target) {

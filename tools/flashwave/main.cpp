@@ -30,15 +30,8 @@ Exit report(const Outcome& outcome, bool json) {
 }
 
 Outcome find_device(const std::string& name, flashwave_device& out) {
-  for (std::size_t i = 0; i < flashwave_device_count(); ++i) {
-    flashwave_device device = FLASHWAVE_INIT(flashwave_device);
-    TOOLS_TRY(Outcome::of(flashwave_device_at(i, &device)));
-    if (name != device.name) continue;
-    out = device;
-    return {};
-  }
-  return {FLASHWAVE_UNAVAILABLE,
-          fmt::format("there is no device '{}'; `flashwave devices --all` lists them", name)};
+  out = FLASHWAVE_INIT(flashwave_device);
+  return Outcome::of(flashwave_find_device(name.c_str(), &out));
 }
 
 }  // namespace tools

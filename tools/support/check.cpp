@@ -15,13 +15,6 @@ namespace {
 
 using Call = flashwave_attention;
 
-bool is_written(const Member& member, const Call& call) {
-  if (!given(call.*member.tensor)) return false;
-  if (call.pass == FLASHWAVE_BACKWARD) return member.part == Part::gradient;
-  const bool cache = given(call.k_new) && (member.name == "k" || member.name == "v");
-  return member.part == Part::answer || member.part == Part::extra || cache;
-}
-
 const char* pass_name(const Call& call) { return call.pass == FLASHWAVE_BACKWARD ? "backward" : "forward"; }
 
 // Paints over all that the call was free to write: what is not poison then was written beside it.
@@ -74,8 +67,7 @@ Outcome Checking::repeat(const Call& before, const Call& done) {
   Arena memory(Memory::poisoned);
   Call again = before;
   add_outputs(again, data_.wants(again.pass), {}, memory);
-  again.device = device();
-  TOOLS_TRY(Outcome::of(flashwave_run(&again)));
+  TOOLS_TRY(run_on(device(), again, {}));
   for (const Member& member : members()) {
     if (!is_written(member, done)) continue;
     const flashwave_tensor& t = done.*member.tensor;

@@ -52,6 +52,13 @@ Call without(Call call, std::initializer_list<Part> parts) {
 
 std::span<const Member> members() { return all_members; }
 
+bool is_written(const Member& member, const Call& call) {
+  if (!given(call.*member.tensor)) return false;
+  if (call.pass == FLASHWAVE_BACKWARD) return member.part == Part::gradient;
+  const bool cache = given(call.k_new) && (member.name == "k" || member.name == "v");
+  return member.part == Part::answer || member.part == Part::extra || cache;
+}
+
 Call of_kv_head(const Call& call, std::int64_t head) {
   const std::int64_t heads_q = call.q.shape[call.q.rank - 2], heads_k = call.k.shape[call.k.rank - 2];
   const std::int64_t group = heads_q / heads_k;

@@ -27,6 +27,9 @@ struct Member {
 
 std::span<const Member> members();
 
+// Whether the call writes the tensor: its outputs, and a cache that is appended to.
+bool is_written(const Member& member, const flashwave_attention& call);
+
 // The part of a call that the q heads of one kv head make up: views into the same memory.
 flashwave_attention of_kv_head(const flashwave_attention& call, std::int64_t head);
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "support/on_device.hpp"
+
 namespace tools {
 
 namespace {
@@ -75,12 +77,21 @@ void add_outputs(flashwave_attention& call, const Wants& wants, const Style& sty
   }
 }
 
-Outcome run_on(const char* device, flashwave_attention call, Memory workspace) {
+Outcome run_on(const char* device, flashwave_attention call, std::optional<Memory> workspace) {
   call.device = device;
-  TOOLS_TRY(Outcome::of(flashwave_workspace_size(&call, &call.workspace_bytes)));
-  Arena arena(workspace);
-  if (call.workspace_bytes > 0) call.workspace = arena.add_bytes(call.workspace_bytes);
-  return Outcome::of(flashwave_run(&call));
+  if (workspace) TOOLS_TRY(Outcome::of(flashwave_workspace_size(&call, &call.workspace_bytes)));
+  bool on_host = false;
+  TOOLS_TRY(uses_host_memory(device, on_host));
+  if (on_host) {
+    Arena arena(workspace.value_or(Memory::plain));
+    if (call.workspace_bytes > 0) call.workspace = arena.add_bytes(call.workspace_bytes);
+    return Outcome::of(flashwave_run(&call));
+  }
+  OnDevice copies(device);
+  TOOLS_TRY(copies.upload(call));
+  if (call.workspace_bytes > 0) TOOLS_TRY(copies.add_bytes(call.workspace_bytes, poison, call.workspace));
+  TOOLS_TRY(Outcome::of(flashwave_run(&call)));
+  return copies.download();
 }
 
 }  // namespace tools

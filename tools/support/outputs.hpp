@@ -1,6 +1,8 @@
 // Fresh memory for what a call writes, and running it on a device.
 #pragma once
 
+#include <optional>
+
 #include "support/arena.hpp"
 #include "support/outcome.hpp"
 
@@ -22,8 +24,8 @@ struct Style {
 // cache is written too, so the call gets a copy of it.
 void add_outputs(flashwave_attention& call, const Wants& wants, const Style& style, Arena& arena);
 
-// Runs the call on the device, with a workspace of that kind of memory and exactly the size the call asks
-// for.
-Outcome run_on(const char* device, flashwave_attention call, Memory workspace);
+// Runs the call on the device, on copies of its tensors where they cannot be used as they are; with a
+// workspace of that kind of memory and exactly the size the call asks for, or without one.
+Outcome run_on(const char* device, flashwave_attention call, std::optional<Memory> workspace);
 
 }  // namespace tools
