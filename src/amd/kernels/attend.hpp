@@ -61,16 +61,17 @@ FLASHWAVE_DEVICE void attention() {
   const int first_row = (piece.row_tile * S::waves + wave) * wave_rows;
   if (first_row >= sequence.queries * (a.heads_q / a.heads_k)) return;
 
-  // A plain kernel leaves the scale to the softmax, as the unit of its scores; its sign goes into q.
-  const bool negate = !S::scored && a.scale < 0;
+  // Where no step needs scores as they are, the scale is left to the softmax, as their unit; its sign goes
+  // into q.
+  const bool scaled = S::scored && changes_scores(a), negate = !scaled && a.scale < 0;
   AttentionMachine<S> machine{
       .a = arguments<AttentionLaunch>().args,
       .sequence = sequence,
       .rows = {a, sequence, piece.kv_head, first_row, split_range(l, sequence, piece.split)},
       .kv_head = piece.kv_head,
-      .unit = unit_of(S::scored ? 1.0f
-                      : negate  ? -a.scale
-                                : a.scale),
+      .unit = unit_of(scaled   ? 1.0f
+                      : negate ? -a.scale
+                               : a.scale),
       .reading_k = reading_of(l.aligned & amd::aligned_k, a.dim_qk, S::qk),
       .reading_v = reading_of(l.aligned & amd::aligned_v, a.dim_v, S::v),
       .q = {},

@@ -85,7 +85,8 @@ struct AttentionMachine {
   }
 
   FLASHWAVE_DEVICE void score(Scores& s, int tile) {
-    score_tile<R, S::blocks>(s.x, arguments<AttentionLaunch>().args, sequence, rows, first_key(tile));
+    const Args& args = arguments<AttentionLaunch>().args;
+    if (changes_scores(args)) score_tile<R, S::blocks>(s.x, args, sequence, rows, first_key(tile));
   }
   FLASHWAVE_DEVICE bool whole(int tile) const {
     return first_key(tile) >= rows.all.begin && first_key(tile) + S::keys <= rows.all.end;

@@ -17,7 +17,7 @@ struct OutputRow {
   float* lse;  // null = not wanted
   int dim;
   bool partial;  // fp32
-  bool wide;     // may be written 16 bytes at a time
+  bool wide;     // up to 8 neighbouring values may be written at once
 };
 
 FLASHWAVE_DEVICE OutputRow output_row(const AttentionLaunch& l, const Sequence& s, int split, int query,
@@ -25,7 +25,7 @@ FLASHWAVE_DEVICE OutputRow output_row(const AttentionLaunch& l, const Sequence& 
   const Args& a = l.args;
   if (l.splits > 1) {
     const i64 place = (((i64)split * a.batch + s.batch) * a.heads_q + head) * a.seq_q + query;
-    return {l.partial_out, place * a.dim_v, l.partial_lse + place, a.dim_v, true, a.dim_v % 4 == 0};
+    return {l.partial_out, place * a.dim_v, l.partial_lse + place, a.dim_v, true, a.dim_v % 8 == 0};
   }
   float* const lse = a.lse.data ? (float*)a.lse.data + query_offset(a.lse, s, query, head) : nullptr;
   return {a.out.data, query_offset(a.out, s, query, head), lse, a.dim_v,

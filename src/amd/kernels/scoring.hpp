@@ -38,6 +38,11 @@ FLASHWAVE_DEVICE void add_bias(ScoreTile<R, Blocks>& s, const Args& a, const Seq
   }
 }
 
+// Whether scores are more than q.k in a unit that the softmax can take as it is.
+FLASHWAVE_DEVICE bool changes_scores(const Args& a) {
+  return a.softcap != 0 || a.alibi || a.bias || a.scale == 0;
+}
+
 // From q.k to the score that the mask and softmax see.
 template <int R, int Blocks>
 FLASHWAVE_DEVICE void score_tile(ScoreTile<R, Blocks>& s, const Args& a, const Sequence& seq,
