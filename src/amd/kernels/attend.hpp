@@ -72,6 +72,8 @@ FLASHWAVE_DEVICE void attention() {
       .unit = unit_of(scaled   ? 1.0f
                       : negate ? -a.scale
                                : a.scale),
+      .rows_k = {a, a.k, sequence, piece.kv_head},
+      .rows_v = {a, a.v, sequence, piece.kv_head},
       .reading_k = reading_of(l.aligned & amd::aligned_k, a.dim_qk, S::qk),
       .reading_v = reading_of(l.aligned & amd::aligned_v, a.dim_v, S::v),
       .q = {},

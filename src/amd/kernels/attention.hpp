@@ -34,6 +34,30 @@ struct Shape {
   static constexpr int ahead = units_q <= 8 ? units_q : units_q % 8 == 0 ? 8 : 6;
 };
 
+// Rows of keys: found by one multiplication where they lie one stride apart and the stride fits.
+template <class E>
+struct KeyRows {
+  RowPointer<E> first;  // of key 0
+  int stride;           // bytes; 0 = another rule finds them
+
+  FLASHWAVE_DEVICE KeyRows(const Args& a, const Tensor& t, const Sequence& s, int kv_head)
+      : first(row_at<E>(t.data, a.page_size ? 0 : key_offset(a, t, s, kv_head, 0))) {
+    const i64 bytes = t.row * (i64)sizeof(typename E::Stored);
+    stride = !a.page_size && bytes == (int)bytes ? (int)bytes : 0;
+  }
+  template <int N>
+  FLASHWAVE_DEVICE void find(RowPointer<E> (&rows)[N], const int (&keys)[N], const Tensor& t,
+                             const Sequence& s, int kv_head) const {
+    if (stride) {
+      FLASHWAVE_EACH(i, N)
+      rows[i] = (RowPointer<E>)((const FLASHWAVE_GLOBAL char*)first + (i64)keys[i] * stride);
+    } else {
+      const Args& a = arguments<AttentionLaunch>().args;
+      FLASHWAVE_EACH(i, N) rows[i] = row_at<E>(t.data, key_offset(a, t, s, kv_head, keys[i]));
+    }
+  }
+};
+
 template <class S>
 struct AttentionMachine {
   using E = typename S::E;
@@ -45,6 +69,7 @@ struct AttentionMachine {
   WaveRows<R> rows;
   int kv_head;
   Unit unit;
+  KeyRows<E> rows_k, rows_v;
   Reading reading_k, reading_v;
   Unit16 q[R][S::units_q];
   Row<Lane> row[R];  // the sum is that of this lane's keys
@@ -63,20 +88,21 @@ struct AttentionMachine {
   // Tiles count slots, so that one call of the dropout's generator never serves two tiles.
   FLASHWAVE_DEVICE int first_key(int tile) const { return tile * S::keys - sequence.first_slot; }
   // Rows that nobody sees repeat one that somebody sees: what lies there could be NaN, or not ours.
-  FLASHWAVE_DEVICE RowPointer<E> key_row(const Tensor& t, int key) const {
-    const int read = most(rows.any.begin, least(key, rows.any.end - 1));
-    return row_at<E>(t.data, key_offset(a, t, sequence, kv_head, read));
-  }
+  FLASHWAVE_DEVICE int readable(int key) const { return most(rows.any.begin, least(key, rows.any.end - 1)); }
 
   FLASHWAVE_DEVICE Scores multiply(int tile) {
     Scores s;
     const int group = lane_id() / 16;
+    RowPointer<E> key_rows[S::blocks];
+    int keys[S::blocks];
+    FLASHWAVE_EACH(b, S::blocks) keys[b] = readable(first_key(tile) + 16 * b + lane_id() % 16);
+    rows_k.find(key_rows, keys, a.k, sequence, kv_head);
     FLASHWAVE_EACH(b, S::blocks) {
-      const RowPointer<E> key = key_row(a.k, first_key(tile) + 16 * b + lane_id() % 16);
       FLASHWAVE_EACH(r, R) s.x[r][b] = f32x4(0.0f);
       FLASHWAVE_EACH(first, S::units_q / S::ahead) {
         Unit16 k[S::ahead];
-        read_units<E>(k, key, (first * S::ahead * 4 + group) * E::unit, 4 * E::unit, a.dim_qk, reading_k);
+        read_units<E>(k, key_rows[b], (first * S::ahead * 4 + group) * E::unit, 4 * E::unit, a.dim_qk,
+                      reading_k);
         FLASHWAVE_EACH(u, S::ahead)
         FLASHWAVE_EACH(r, R) s.x[r][b] = E::mma(k[u], q[r][first * S::ahead + u], s.x[r][b]);
       }
@@ -139,8 +165,10 @@ struct AttentionMachine {
     out[r][c] *= fades.x[r].x;
     FLASHWAVE_EACH(u, S::units_p) {
       RowPointer<E> values[E::unit];
+      int keys[E::unit];
       FLASHWAVE_EACH(e, E::unit)
-      values[e] = key_row(a.v, first_key(tile) + key_of(u * (E::unit / 4) + e / 4, e % 4));
+      keys[e] = readable(first_key(tile) + key_of(u * (E::unit / 4) + e / 4, e % 4));
+      rows_v.find(values, keys, a.v, sequence, kv_head);
       FLASHWAVE_EACH(m, S::columns / S::width) {
         vec<u32, S::dwords> block[E::unit];
         read_columns<E>(block, values, (16 * m + lane_id() % 16) * S::width, a.dim_v, reading_v);
