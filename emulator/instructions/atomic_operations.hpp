@@ -45,11 +45,11 @@ T add_real(T a, T b) {
 }
 template <class T>
 T min_real(T a, T b) {
-  return with_floats(a, b, [](auto x, auto y) { return x != x ? y : y != y ? x : x < y ? x : y; });
+  return with_floats(a, b, [](auto x, auto y) { return x != x ? y : y != y ? x : y < x ? y : x; });
 }
 template <class T>
 T max_real(T a, T b) {
-  return with_floats(a, b, [](auto x, auto y) { return x != x ? y : y != y ? x : x > y ? x : y; });
+  return with_floats(a, b, [](auto x, auto y) { return x != x ? y : y != y ? x : y > x ? y : x; });
 }
 
 template <class T>

@@ -193,6 +193,7 @@ Definitions local_access() {
     for (bool is_signed : {false, true}) {
       const std::string name = std::string("ds_read_") + (is_signed ? "i" : "u") + bits;
       all.push_back(make(name, read, kRead, Shape{size, is_signed}.code()));
+      if (bytes == 2 && is_signed) continue;
       all.push_back(make(name + "_d16", read, kRead, Shape{size, is_signed, Shape::low}.code()));
       all.push_back(make(name + "_d16_hi", read, kRead, Shape{size, is_signed, Shape::high}.code()));
     }

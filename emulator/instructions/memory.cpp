@@ -138,8 +138,9 @@ void note_lds(Wave& w, const Instruction& i, const uint32_t* at, uint64_t lanes,
   if (w.group->checker) w.group->checker->touch_lds(w, at, lanes, bytes, read);
 }
 
-void finish_load_to_lds(Wave& w, const Instruction& i, uint32_t base, int bytes, const Data& data,
+void finish_load_to_lds(Wave& w, const Instruction& i, uint32_t base, int loaded, const Data& data,
                         uint64_t lanes) {
+  const int bytes = std::max(loaded, 4);  // narrow ones are extended to a word
   const int pitch = bytes > 4 ? 16 : 4;
   for (int l = 0; l < kLanes; ++l)
     if (lanes >> l & 1) lds_at(w, base + static_cast<uint32_t>(l * pitch), bytes, l);
@@ -152,8 +153,7 @@ void finish_load_to_lds(Wave& w, const Instruction& i, uint32_t base, int bytes,
   const auto write = [base, pitch, bytes, lanes](Wave& wave, const Data& d) {
     for (int l = 0; l < kLanes; ++l)
       for (int k = 0; lanes >> l & 1 && k < (bytes + 3) / 4; ++k)
-        std::memcpy(lds_at(wave, base + static_cast<uint32_t>(l * pitch + 4 * k), std::min(bytes, 4), l),
-                    &d.word[k][l], static_cast<size_t>(std::min(bytes, 4)));
+        std::memcpy(lds_at(wave, base + static_cast<uint32_t>(l * pitch + 4 * k), 4, l), &d.word[k][l], 4);
   };
   if (!w.late) return write(w, data);
   w.push(Counter::vector_memory, {[write, data](Wave& later) { write(later, data); }});

@@ -97,8 +97,6 @@ Definitions vector_convert() {
       vector<[](int32_t a, int32_t b) { return pack(short_of(a), short_of(b)); }>("v_cvt_pk_i16_i32", kind),
       vector<[](uint32_t a) { return (static_cast<float>(static_cast<int>(a << 28) >> 28) / 16.0f); }>(
           "v_cvt_off_f32_i4", kind),
-      vector<[](int16_t a) { return static_cast<int32_t>(a); }>("v_cvt_i32_i16", kind),
-      vector<[](uint16_t a) { return static_cast<uint32_t>(a); }>("v_cvt_u32_u16", kind),
       vector<[](uint32_t a) {
         const auto low = static_cast<int16_t>(a), high = static_cast<int16_t>(a >> 16);
         return static_cast<uint16_t>(std::clamp<int>(low, 0, 255) | std::clamp<int>(high, 0, 255) << 8);

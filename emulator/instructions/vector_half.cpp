@@ -91,7 +91,6 @@ Definitions vector_half() {
       vector<[](half a, half b) { return half{a.x * b.x}; }>("v_mul_f16"),
       vector<[](half a, half b) { return larger(a, b); }>("v_max_f16"),
       vector<[](half a, half b) { return smaller(a, b); }>("v_min_f16"),
-      accumulating<[](half a, half b, half c) { return fused(a, b, c); }>("v_fmac_f16"),
       accumulating<[](half a, half b, half c) { return multiply_add(a, b, c); }>("v_mac_f16"),
       vector<[](half a, half b, half c) { return multiply_add(a, b, c); }>("v_madmk_f16"),
       vector<[](half a, half b, half c) { return multiply_add(a, b, c); }>("v_madak_f16"),

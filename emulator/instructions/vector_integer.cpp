@@ -219,7 +219,6 @@ Definitions vector_integer() {
       vector<[](u32 a, u32 b, u32 c) { return (a << (b & 31)) | c; }>("v_lshl_or_b32"),
       vector<[](u32 a, u32 b, u32 c) { return (a & b) | c; }>("v_and_or_b32"),
       vector<[](u32 a, u32 b, u32 c) { return a | b | c; }>("v_or3_b32"),
-      vector<[](u32 a, u32 b, u32 c) { return a ^ b ^ c; }>("v_xor3_b32"),
       vector<[](u32 a, u32 b, u32 c) { return (a ^ b) + c; }>("v_xad_u32"),
       vector<[](u32 a, u32 b, u32 c) { return field(a, b, c); }>("v_bfe_u32"),
       vector<[](u32 a, u32 b, u32 c) { return signed_field(a, b, c); }>("v_bfe_i32"),

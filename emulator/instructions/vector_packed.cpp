@@ -215,7 +215,7 @@ Definitions vector_packed() {
   constexpr auto mad = [](u16 a, u16 b, u16 c) {
     return static_cast<int>((static_cast<uint32_t>(a) * b + c));
   };
-  Definitions all = {
+  return {
       packed("v_pk_add_f16", packed_half<[](float a, float b) { return a + b; }, 2>, Type::half),
       packed("v_pk_mul_f16", packed_half<[](float a, float b) { return a * b; }, 2>, Type::half),
       packed("v_pk_max_f16", packed_half<[](float a, float b) { return larger(a, b); }, 2>, Type::half),
@@ -252,17 +252,6 @@ Definitions vector_packed() {
       mixed("v_fma_mixlo_f16", fma_mix<Into::low>, true),
       mixed("v_fma_mixhi_f16", fma_mix<Into::high>, true),
   };
-  for (const char* name : {"v_mad_mix_f32", "v_mad_mixlo_f16", "v_mad_mixhi_f16"}) {
-    const std::string fused = "v_fma" + std::string(name + 5);
-    for (const Definition& d : all)
-      if (d.name == fused) {
-        Definition copy = d;
-        copy.name = name;
-        all.push_back(copy);
-        break;
-      }
-  }
-  return all;
 }
 
 }  // namespace cdna

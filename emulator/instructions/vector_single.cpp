@@ -164,8 +164,6 @@ Definitions vector_single() {
       vector<[](float a, float b, float c) { return multiply_add(a, b, c); }>("v_madak_f32"),
       vector<[](float a, float b, float c) { return flush(flush(legacy(flush(a), flush(b))) + flush(c)); }>(
           "v_mad_legacy_f32"),
-      vector<[](float a, float b, float c) { return a == 0 || b == 0 ? c : std::fma(a, b, c); }>(
-          "v_fma_legacy_f32"),
       accumulating<[](float a, float b, float c) { return multiply_add(a, b, c); }>("v_mac_f32"),
       vector<[](float a, float b, float c) { return larger(larger(a, b), c); }>("v_max3_f32"),
       vector<[](float a, float b, float c) { return smaller(smaller(a, b), c); }>("v_min3_f32"),

@@ -204,6 +204,12 @@ TEST_F(Faults, BarrierMismatch) {
             "");  // hardware lets it pass
 }
 
+TEST_F(Faults, TrapsAndJumpsOutOfTheCode) {
+  expect(fault(Arch::gfx942, "s_trap 2"), "trap");
+  expect(fault(Arch::gfx942, "s_getpc_b64 s[8:9]\ns_add_u32 s8, s8, 0x1000\ns_setpc_b64 s[8:9]"),
+         "where no code is");
+}
+
 TEST_F(Faults, EndlessLoopsEnd) {
   expect(fault(Arch::gfx942, "s_branch 65535", {.limit = 1000}), "seems to hang");
 }

@@ -5,6 +5,7 @@
 #include "base/floats.hpp"
 #include "bench.hpp"
 #include "mfma/exact.hpp"
+#include "rows.hpp"
 
 namespace cdna::test {
 namespace {
@@ -102,6 +103,9 @@ const std::vector<Shape>& shapes() {
       {"v_mfma_f32_32x32x16_fp8_fp8", 32, 16, 1, In::fp8, In::fp8},
       {"v_mfma_f32_32x32x16_fp8_bf8", 32, 16, 1, In::fp8, In::bf8},
       {"v_mfma_f32_32x32x16_bf8_fp8", 32, 16, 1, In::bf8, In::fp8},
+      {"v_mfma_f32_32x32x16_bf8_bf8", 32, 16, 1, In::bf8, In::bf8},
+      {"v_mfma_f32_16x16x32_fp8_bf8", 16, 32, 1, In::fp8, In::bf8},
+      {"v_mfma_f32_16x16x32_bf8_fp8", 16, 32, 1, In::bf8, In::fp8},
       {"v_mfma_f32_16x16x32_bf8_bf8", 16, 32, 1, In::bf8, In::bf8},
       {"v_mfma_f32_16x16x32_fp8_fp8", 16, 32, 1, In::fp8, In::fp8},
       {"v_mfma_f32_32x32x64_f8f6f4", 32, 64, 1, In::fp8, In::fp8},
@@ -238,27 +242,34 @@ TEST(MatrixLanes, BroadcastAndPermute) {
   for (int l = 0; l < kLanes; ++l) EXPECT_EQ(as_float(w.v[100][l]), static_cast<float>(32 + l % 32));
 }
 
-TEST(ScaledMatrix, MultipliesEveryBlockByItsScales) {
+// Lane i + rows * block has the scale of row i (column j) and of 32 numbers along K: byte 1 of A's, byte 2 of
+// B's.
+void expect_scaled(const Shape& s, const std::string& text) {
   Bench bench(Arch::gfx950);
   Wave& w = bench.wave();
-  const Shape s{"v_mfma_f32_16x16x128_f8f6f4", 16, 128, 1, In::fp8, In::fp8};
   fill(w, s, Arch::gfx950);
-  // Lane i + 16 * block: the scale of row i (column j) and 32 numbers along K; byte 1 of A's, byte 2 of B's.
   for (int l = 0; l < kLanes; ++l) {
     w.v[90][l] = static_cast<uint32_t>(127 + l % 3) << 8 | 0x11000011;
     w.v[91][l] = static_cast<uint32_t>(126 + l % 5) << 16 | 0x22000022;
   }
-  bench.run(assemble(Arch::gfx950,
-                     "v_mfma_scale_f32_16x16x128_f8f6f4 v[100:103], v[20:27], v[40:47], v[60:63], v90, "
-                     "v91 op_sel:[1,0,0] op_sel_hi:[0,1,0]"));
-  for (int i = 0; i < 16; ++i)
-    for (int j = 0; j < 16; ++j) {
+  bench.run(assemble(Arch::gfx950, text));
+  for (int i = 0; i < s.m; ++i)
+    for (int j = 0; j < s.m; ++j) {
       double want = 0;
-      for (int k = 0; k < 128; ++k)
-        want += number(0, i, k) * number(k, 1, j) * std::ldexp(1.0, (i + 16 * (k / 32)) % 3) *
-                std::ldexp(1.0, (j + 16 * (k / 32)) % 5 - 1);
-      EXPECT_EQ(output(w, s, 100, output_place(s, 0, i, j)), want) << i << " " << j;
+      for (int k = 0; k < s.k; ++k)
+        want += number(0, i, k) * number(k, 1, j) * std::ldexp(1.0, (i + s.m * (k / 32)) % 3) *
+                std::ldexp(1.0, (j + s.m * (k / 32)) % 5 - 1);
+      EXPECT_EQ(output(w, s, 100, output_place(s, 0, i, j)), want) << text << " " << i << " " << j;
     }
+}
+
+TEST(ScaledMatrix, MultipliesEveryBlockByItsScales) {
+  expect_scaled({"", 16, 128, 1, In::fp8, In::fp8},
+                "v_mfma_scale_f32_16x16x128_f8f6f4 v[100:103], v[20:27], v[40:47], v[60:63], v90, v91 "
+                "op_sel:[1,0,0] op_sel_hi:[0,1,0]");
+  expect_scaled({"", 32, 64, 1, In::fp8, In::fp8},
+                "v_mfma_scale_f32_32x32x64_f8f6f4 v[100:115], v[20:27], v[40:47], v[60:75], v90, v91 "
+                "op_sel:[1,0,0] op_sel_hi:[0,1,0]");
 }
 
 TEST(MatrixSubnormals, AreFlushedOnGfx90aAlone) {
@@ -427,4 +438,12 @@ INSTANTIATE_TEST_SUITE_P(Each, MatrixInstructions, testing::ValuesIn(kArchs),
                          [](const auto& p) { return generation(p.param).name; });
 
 }  // namespace
+
+std::vector<std::string> matrix_lines() {
+  std::vector<std::string> lines;
+  for (const Shape& s : shapes()) lines.push_back(text_of(s));
+  for (const Shape& s : sparse_shapes()) lines.push_back(sparse_text(s));
+  return lines;
+}
+
 }  // namespace cdna::test

@@ -152,21 +152,34 @@ TEST_P(Memory, DppMovesLanes) {
 INSTANTIATE_TEST_SUITE_P(Each, Memory, testing::ValuesIn(kArchs),
                          [](const auto& p) { return generation(p.param).name; });
 
+// In 16 lanes: element e of lane j is element j % n of what lane (16 / n) e + j / n reads, n being those a
+// lane has.
 TEST(Gfx950, TransposedReads) {
-  Bench bench(Arch::gfx950);
-  Wave& w = bench.wave();
-  for (size_t n = 0; n < 512; ++n) {
-    const auto x = static_cast<uint16_t>(n);
-    std::memcpy(bench.group.lds.data() + 2 * n, &x, 2);
+  struct Row {
+    const char* text;
+    uint32_t bits, bytes;
+  };
+  for (const Row& row :
+       {Row{"ds_read_b64_tr_b16 v[10:11], v1", 16, 8}, Row{"ds_read_b64_tr_b8 v[10:11], v1", 8, 8},
+        Row{"ds_read_b64_tr_b4 v[10:11], v1", 4, 8}, Row{"ds_read_b96_tr_b6 v[10:12], v1", 6, 12}}) {
+    Bench bench(Arch::gfx950);
+    Wave& w = bench.wave();
+    for (size_t n = 0; n < 2048; ++n) bench.group.lds[n] = static_cast<uint8_t>(n * 73 + n / 7 * 31);
+    for (uint32_t l = 0; l < kLanes; ++l) w.v[1][l] = 16 * l;
+    bench.run(assemble(Arch::gfx950, row.text));
+    const auto bit_of_lds = [&](uint32_t lane, uint32_t n) {
+      return bench.group.lds[16 * lane + n / 8] >> (n % 8) & 1;
+    };
+    const uint32_t count = 8 * row.bytes / row.bits;
+    for (uint32_t l = 0; l < kLanes; ++l)
+      for (uint32_t e = 0; e < count; ++e)
+        for (uint32_t b = 0; b < row.bits; ++b) {
+          const uint32_t j = l % 16, from = l / 16 * 16 + 16 / count * e + j / count, at = e * row.bits + b;
+          ASSERT_EQ(static_cast<int>(w.v[10 + at / 32][l] >> (at % 32) & 1),
+                    bit_of_lds(from, j % count * row.bits + b))
+              << row.text << " lane " << l << " element " << e;
+        }
   }
-  for (uint32_t l = 0; l < kLanes; ++l) w.v[1][l] = 8 * l;
-  bench.run(assemble(Arch::gfx950, "ds_read_b64_tr_b16 v[10:11], v1"));
-  // In 16 lanes: element e of lane j is element j % 4 of what lane 4 e + j / 4 reads.
-  for (uint32_t l = 0; l < kLanes; ++l)
-    for (uint32_t e = 0; e < 4; ++e) {
-      const uint32_t base = l & ~15u, j = l & 15;
-      EXPECT_EQ(w.v[10 + e / 2][l] >> (16 * (e % 2)) & 0xffff, 4 * (base + 4 * e + j / 4) + j % 4);
-    }
 }
 
 TEST(Gfx950, PermlaneSwaps) {

@@ -1,126 +1,49 @@
 // Scalar instructions: results and SCC against scalar definitions, on edge values.
-#include <bit>
-#include <functional>
-
 #include "bench.hpp"
+#include "rows.hpp"
+#include "scalar_case.hpp"
 
 namespace cdna::test {
 namespace {
 
-using u32 = uint32_t;
-using u64 = uint64_t;
-using i64 = int64_t;
+using namespace scalar;
 
-// s[8:9] and s[10:11] are the sources, s[12:13] the result.
-struct In {
-  u64 a, b;
-  bool scc;
-  u32 la() const { return static_cast<u32>(a); }
-  u32 lb() const { return static_cast<u32>(b); }
-  int32_t sa() const { return static_cast<int32_t>(a); }
-  int32_t sb() const { return static_cast<int32_t>(b); }
+const Cases& cases() {
+  static const Cases all = [] {
+    Cases sum = basic_cases();
+    for (const Cases& part : {bit_cases(), scalar::compare_cases()})
+      sum.insert(sum.end(), part.begin(), part.end());
+    return sum;
+  }();
+  return all;
+}
+
+struct ExecCase {
+  std::string text;
+  bool writes_result;  // of the operation; otherwise the old EXEC
+  std::function<u64(u64 source, u64 exec)> want;
 };
 
-constexpr int kKept = 2;  // SCC stays
-
-struct Out {
-  u64 value;
-  int scc;
-};
-
-struct Case {
-  const char* text;
-  bool wide;
-  std::function<Out(const In&)> want;
-};
-
-Out logic(u64 x) { return {x, x != 0}; }
-u32 cut(u64 x) { return static_cast<u32>(x); }
-
-const std::vector<Case>& cases() {
-  static const std::vector<Case> all = {
-      {"s_add_u32 s12, s8, s10", false,
-       [](const In& i) { return Out{cut(i.a + i.b), u64{i.la()} + i.lb() > ~0u}; }},
-      {"s_addc_u32 s12, s8, s10", false,
-       [](const In& i) {
-         const u64 x = u64{i.la()} + i.lb() + i.scc;
-         return Out{cut(x), x > ~0u};
-       }},
-      {"s_sub_u32 s12, s8, s10", false, [](const In& i) { return Out{cut(i.a - i.b), i.lb() > i.la()}; }},
-      {"s_subb_u32 s12, s8, s10", false,
-       [](const In& i) { return Out{cut(i.a - i.b - i.scc), u64{i.lb()} + i.scc > i.la()}; }},
-      {"s_add_i32 s12, s8, s10", false,
-       [](const In& i) {
-         const i64 x = i64{i.sa()} + i.sb();
-         return Out{cut(static_cast<u64>(x)), x != static_cast<int32_t>(x)};
-       }},
-      {"s_sub_i32 s12, s8, s10", false,
-       [](const In& i) {
-         const i64 x = i64{i.sa()} - i.sb();
-         return Out{cut(static_cast<u64>(x)), x != static_cast<int32_t>(x)};
-       }},
-      {"s_mul_i32 s12, s8, s10", false, [](const In& i) { return Out{cut(u64{i.la()} * i.lb()), kKept}; }},
-      {"s_mul_hi_u32 s12, s8, s10", false,
-       [](const In& i) { return Out{u64{i.la()} * i.lb() >> 32, kKept}; }},
-      {"s_mul_hi_i32 s12, s8, s10", false,
-       [](const In& i) { return Out{cut(static_cast<u64>(i64{i.sa()} * i.sb() >> 32)), kKept}; }},
-      {"s_min_i32 s12, s8, s10", false,
-       [](const In& i) { return Out{i.sa() < i.sb() ? i.la() : i.lb(), i.sa() < i.sb()}; }},
-      {"s_max_u32 s12, s8, s10", false,
-       [](const In& i) { return Out{i.la() > i.lb() ? i.la() : i.lb(), i.la() > i.lb()}; }},
-      {"s_and_b32 s12, s8, s10", false, [](const In& i) { return logic(i.la() & i.lb()); }},
-      {"s_andn2_b64 s[12:13], s[8:9], s[10:11]", true, [](const In& i) { return logic(i.a & ~i.b); }},
-      {"s_xor_b64 s[12:13], s[8:9], s[10:11]", true, [](const In& i) { return logic(i.a ^ i.b); }},
-      {"s_not_b32 s12, s8", false, [](const In& i) { return logic(cut(~i.a)); }},
-      {"s_lshl_b32 s12, s8, s10", false, [](const In& i) { return logic(i.la() << (i.b & 31)); }},
-      {"s_lshr_b64 s[12:13], s[8:9], s10", true, [](const In& i) { return logic(i.a >> (i.b & 63)); }},
-      {"s_ashr_i32 s12, s8, s10", false,
-       [](const In& i) { return logic(cut(static_cast<u64>(i.sa() >> (i.b & 31)))); }},
-      {"s_ashr_i64 s[12:13], s[8:9], s10", true,
-       [](const In& i) { return logic(static_cast<u64>(static_cast<i64>(i.a) >> (i.b & 63))); }},
-      {"s_bfe_u32 s12, s8, s10", false,
-       [](const In& i) {
-         const u32 width = i.b >> 16 & 127, offset = i.b & 31;
-         return logic(width >= 32 ? i.la() >> offset : i.la() >> offset & ((1ull << width) - 1));
-       }},
-      {"s_bfe_i32 s12, s8, 0x50003", false,
-       [](const In& i) { return logic(cut(static_cast<u64>(static_cast<int32_t>(i.la() << 24) >> 27))); }},
-      {"s_lshl3_add_u32 s12, s8, s10", false,
-       [](const In& i) {
-         const u64 x = (u64{i.la()} << 3) + i.lb();
-         return Out{cut(x), x > ~0u};
-       }},
-      {"s_abs_i32 s12, s8", false, [](const In& i) { return logic(i.sa() < 0 ? cut(0 - i.a) : i.la()); }},
-      {"s_cselect_b32 s12, s8, s10", false, [](const In& i) { return Out{i.scc ? i.la() : i.lb(), kKept}; }},
-      {"s_cselect_b64 s[12:13], s[8:9], 1.0", true,
-       [](const In& i) { return Out{i.scc ? i.a : 0x3ff0000000000000ull, kKept}; }},
-      {"s_brev_b32 s12, s8", false,
-       [](const In& i) {
-         u32 x = 0;
-         for (int n = 0; n < 32; ++n) x |= (i.la() >> n & 1) << (31 - n);
-         return Out{x, kKept};
-       }},
-      {"s_ff1_i32_b64 s12, s[8:9]", false,
-       [](const In& i) { return Out{i.a ? cut(std::countr_zero(i.a)) : ~0u, kKept}; }},
-      {"s_flbit_i32_b32 s12, s8", false,
-       [](const In& i) { return Out{i.la() ? cut(std::countl_zero(i.la())) : ~0u, kKept}; }},
-      {"s_bcnt1_i32_b64 s12, s[8:9]", false,
-       [](const In& i) { return logic(static_cast<u64>(std::popcount(i.a))); }},
-      {"s_sext_i32_i16 s12, s8", false,
-       [](const In& i) { return Out{cut(static_cast<u64>(static_cast<int16_t>(i.a))), kKept}; }},
-      {"s_pack_ll_b32_b16 s12, s8, s10", false,
-       [](const In& i) { return Out{cut((i.a & 0xffff) | i.b << 16), kKept}; }},
-      {"s_mov_b64 s[12:13], 0x80000000", true, [](const In&) { return Out{0x80000000ull, kKept}; }},
-      {"s_mov_b64 s[12:13], -1", true, [](const In&) { return Out{~0ull, kKept}; }},
-      {"s_movk_i32 s12, 0x8001", false, [](const In&) { return Out{0xffff8001u, kKept}; }},
-      {"s_cmp_lt_i32 s8, s10", false, [](const In& i) { return Out{0, i.sa() < i.sb()}; }},
-      {"s_cmp_ge_u32 s8, s10", false, [](const In& i) { return Out{0, i.la() >= i.lb()}; }},
-      {"s_cmp_lg_u64 s[8:9], s[10:11]", false, [](const In& i) { return Out{0, i.a != i.b}; }},
-      {"s_cmpk_gt_i32 s8, 0xfff0", false, [](const In& i) { return Out{0, i.sa() > -16}; }},
-      {"s_cmpk_gt_u32 s8, 0xfff0", false, [](const In& i) { return Out{0, i.la() > 0xfff0}; }},
-      {"s_bitcmp1_b32 s8, s10", false,
-       [](const In& i) { return Out{0, static_cast<int>(i.la() >> (i.b & 31) & 1)}; }},
-  };
+const std::vector<ExecCase>& exec_cases() {
+  static const std::vector<ExecCase> all = [] {
+    std::vector<ExecCase> cases;
+    const auto add = [&cases](const char* name, bool result, std::function<u64(u64, u64)> want) {
+      cases.push_back({std::string("s_") + name + "_b64 s[12:13], s[8:9]", result, std::move(want)});
+    };
+    add("and_saveexec", false, [](u64 s, u64 e) { return s & e; });
+    add("or_saveexec", false, [](u64 s, u64 e) { return s | e; });
+    add("xor_saveexec", false, [](u64 s, u64 e) { return s ^ e; });
+    add("andn2_saveexec", false, [](u64 s, u64 e) { return s & ~e; });
+    add("orn2_saveexec", false, [](u64 s, u64 e) { return s | ~e; });
+    add("nand_saveexec", false, [](u64 s, u64 e) { return ~(s & e); });
+    add("nor_saveexec", false, [](u64 s, u64 e) { return ~(s | e); });
+    add("xnor_saveexec", false, [](u64 s, u64 e) { return ~(s ^ e); });
+    add("andn1_saveexec", false, [](u64 s, u64 e) { return ~s & e; });
+    add("orn1_saveexec", false, [](u64 s, u64 e) { return ~s | e; });
+    add("andn1_wrexec", true, [](u64 s, u64 e) { return ~s & e; });
+    add("andn2_wrexec", true, [](u64 s, u64 e) { return s & ~e; });
+    return cases;
+  }();
   return all;
 }
 
@@ -138,38 +61,50 @@ TEST_P(ScalarInstructions, DoWhatTheirDefinitionsSay) {
     ASSERT_FALSE(code[n].empty()) << lines[n];
     for (u32 a : kEdges)
       for (u32 b : kEdges) {
-        const In in{static_cast<u64>(b ^ 5) << 32 | a, static_cast<u64>(a + 9) << 32 | b, (a + b) % 3 == 0};
+        const In in{u64{b ^ 5} << 32 | a, u64{a + 9} << 32 | b, 0x5a0ff0a51234ffffull, (a + b) % 3 == 0};
         w.set_pair(8, in.a);
         w.set_pair(10, in.b);
-        w.set_pair(12, 0);
+        w.set_pair(12, in.d);
         w.scc = in.scc;
         bench.run(code[n]);
         const Out want = cases()[n].want(in);
         const u64 got = cases()[n].wide ? w.pair(12) : w.s[12];
-        ASSERT_EQ(got, want.value) << lines[n] << std::hex << " a " << in.a << " b " << in.b;
+        const bool result = lines[n].find("cmp") == std::string::npos;  // comparisons leave registers alone
+        ASSERT_EQ(got, result ? want.value : cut(in.d))
+            << lines[n] << std::hex << " a " << in.a << " b " << in.b;
         ASSERT_EQ(w.scc, want.scc == kKept ? in.scc : want.scc != 0)
             << lines[n] << std::hex << " a " << in.a << " b " << in.b;
       }
   }
 }
 
+// Each operation on the saved source and EXEC; SCC tells whether a lane is left.
 TEST_P(ScalarInstructions, ExecIsSavedAndChanged) {
-  Bench bench(GetParam());
-  Wave& w = bench.wave();
-  w.set_pair(kExec, 0xf0f0);
-  w.set_pair(8, 0xff00);
-  bench.run(assemble(GetParam(), "s_and_saveexec_b64 s[12:13], s[8:9]"));
-  EXPECT_EQ(w.pair(12), 0xf0f0u);
-  EXPECT_EQ(w.exec(), 0xf000u);
-  EXPECT_TRUE(w.scc);
-  bench.run(
-      assemble(GetParam(), "s_andn2_saveexec_b64 s[12:13], s[8:9]\ns_or_saveexec_b64 s[14:15], s[12:13]"));
-  EXPECT_EQ(w.pair(14), 0x0f00u);
-  EXPECT_EQ(w.exec(), 0xff00u);
+  for (const ExecCase& c : exec_cases()) {
+    Bench bench(GetParam());
+    Wave& w = bench.wave();
+    for (const u64 source : {u64{0xff00}, ~u64{0}, u64{0}, u64{0x8000000000000001}})
+      for (const u64 exec : {u64{0xf0f0}, ~u64{0}, u64{0x8000000000000000}}) {
+        w.set_pair(kExec, exec);
+        w.set_pair(8, source);
+        bench.run(assemble(GetParam(), c.text));
+        EXPECT_EQ(w.pair(12), c.writes_result ? c.want(source, exec) : exec) << c.text;
+        EXPECT_EQ(w.exec(), c.want(source, exec)) << c.text;
+        EXPECT_EQ(w.scc, c.want(source, exec) != 0) << c.text;
+      }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, ScalarInstructions, testing::ValuesIn(kArchs),
                          [](const auto& p) { return generation(p.param).name; });
 
 }  // namespace
+
+std::vector<std::string> scalar_lines() {
+  std::vector<std::string> lines;
+  for (const Case& c : cases()) lines.push_back(c.text);
+  for (const ExecCase& c : exec_cases()) lines.push_back(c.text);
+  return lines;
+}
+
 }  // namespace cdna::test

@@ -229,7 +229,7 @@ Cases arithmetic_cases() {
        }},
       {"v_pk_mov_b32 v[20:21], v[10:11], v[12:13] op_sel:[1,0]", kPair, kEqual,
        [](const In& i) { return i.a >> 32 | i.b << 32; }},
-      {"v_fma_mix_f32 v20, v10, v12, v14 op_sel_hi:[1,0,1] op_sel:[1,0,0]", kWord, kSingle,
+      {"v_fma_mix_f32 v20, v10, v12, v14 op_sel:[1,0,0] op_sel_hi:[1,0,1]", kWord, kSingle,
        [](const In& i) { return f(std::fma(i.ha(1), i.fb(), i.hc())); }},
       {"v_fma_mixlo_f16 v20, v10, v12, v14", kWord, kHalf,
        [](const In& i) { return h(std::fma(i.fa(), i.fb(), i.fc())) | (i.d & 0xffff0000); }},

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/arch.hpp"
 #include "base/floats.hpp"
 
 namespace cdna::test {
@@ -21,6 +22,7 @@ using i64 = int64_t;
 struct In {
   u64 a, b, c, d;
   bool vcc;
+  Arch arch;
   float fa() const { return as_float(static_cast<u32>(a)); }
   float fb() const { return as_float(static_cast<u32>(b)); }
   float fc() const { return as_float(static_cast<u32>(c)); }
@@ -35,7 +37,7 @@ struct In {
 
 enum Width { kWord = 1, kPair = 2, kMask = 3 };  // what the result is: v20, v[20:21], a bit of vcc
 // How results are compared: numbers let any NaN pass.
-enum Close { kEqual, kSingle, kHalf, kDouble, kHalves, kSingles };
+enum Close { kEqual, kSingle, kHalf, kDouble, kHalves, kBrains, kSingles };
 
 struct Case {
   std::string text;
@@ -127,6 +129,7 @@ Cases half_cases();
 Cases packed_cases();
 Cases double_cases();
 Cases conversion_cases();
+Cases small_float_cases();
 
 // All of them.
 const Cases& vector_cases();

@@ -42,8 +42,6 @@ void add_integers(Cases& all) {
           [](const In& i) { return u64{static_cast<u32>(to_i32(std::floor(i.fa())))}; }),
       row("v_cvt_rpi_i32_f32 v20, v10",
           [](const In& i) { return u64{static_cast<u32>(to_i32(std::floor(i.fa() + 0.5f)))}; }),
-      row("v_cvt_i32_i16 v20, v10", [](const In& i) { return u64{static_cast<u32>(i32{s16(i.a)})}; }),
-      row("v_cvt_u32_u16 v20, v10", [](const In& i) { return u64{u16(i.a)}; }),
       row("v_cvt_off_f32_i4 v20, v10",
           [](const In& i) {
             const int x = static_cast<int>(i.a & 15);

@@ -115,8 +115,6 @@ void add_singles(Cases& all) {
       single3("v_med3_f32", [](float a, float b, float c) { return middle(a, b, c); }),
       single3("v_maximum3_f32", [](float a, float b, float c) { return max_any(max_any(a, b), c); }),
       single3("v_minimum3_f32", [](float a, float b, float c) { return min_any(min_any(a, b), c); }),
-      single3("v_fma_legacy_f32",
-              [](float a, float b, float c) { return a == 0 || b == 0 ? c : std::fma(a, b, c); }),
       single3("v_mad_legacy_f32",
               [](float a, float b, float c) {
                 const float product =

@@ -69,7 +69,6 @@ Cases integer_cases() {
       word("v_max_i32", [](const In& i) { return wide(std::max(s(i.a), s(i.b))); }),
       word("v_min_u32", [](const In& i) { return u64{std::min(lo(i.a), lo(i.b))}; }),
       word("v_mul_hi_u32_u24", [](const In& i) { return u64{u24(i.a)} * u24(i.b) >> 32; }),
-      word3("v_xor3_b32", [](const In& i) { return i.a ^ i.b ^ i.c; }),
       word3("v_max3_i32", [](const In& i) { return wide(std::max({s(i.a), s(i.b), s(i.c)})); }),
       word3("v_max3_u32", [](const In& i) { return u64{std::max({lo(i.a), lo(i.b), lo(i.c)})}; }),
       word3("v_min3_i32", [](const In& i) { return wide(std::min({s(i.a), s(i.b), s(i.c)})); }),

@@ -10,7 +10,7 @@ const Cases& vector_cases() {
   static const Cases all = [] {
     Cases sum;
     for (const Cases& part : {arithmetic_cases(), compare_cases(), integer_cases(), half_cases(),
-                              packed_cases(), double_cases(), conversion_cases()})
+                              packed_cases(), double_cases(), conversion_cases(), small_float_cases()})
       sum.insert(sum.end(), part.begin(), part.end());
     return sum;
   }();
@@ -42,6 +42,9 @@ bool is_nan(u64 x, Close close) {
 bool same(u64 got, u64 want, Close close) {
   if (close == kHalves)
     return same(got & 0xffff, want & 0xffff, kHalf) && same(got >> 16 & 0xffff, want >> 16 & 0xffff, kHalf);
+  if (close == kBrains)
+    return same(got << 16 & 0xffff0000, want << 16 & 0xffff0000, kSingle) &&
+           same(got & 0xffff0000, want & 0xffff0000, kSingle);
   if (close == kSingles) return same(lo(got), lo(want), kSingle) && same(got >> 32, want >> 32, kSingle);
   return got == want || (is_nan(got, close) && is_nan(want, close));
 }
@@ -50,7 +53,7 @@ bool same(u64 got, u64 want, Close close) {
 void fill(Wave& w, u32 round, In (&in)[kLanes]) {
   u64 vcc = 0;
   for (u32 l = 0; l < kLanes; ++l) {
-    in[l] = {edge(l), edge(l / 3 + round), edge(5 * l + round), edge(l + 11), ((l + round) % 3) == 0};
+    in[l] = {edge(l), edge(l / 3 + round), edge(5 * l + round), edge(l + 11), ((l + round) % 3) == 0, w.arch};
     const u64 values[] = {in[l].a, in[l].b, in[l].c, 0, 0, in[l].d};
     for (int k = 0; k < 6; ++k) {
       w.v[10 + 2 * k][l] = static_cast<u32>(values[k]);
