@@ -98,14 +98,16 @@ struct AttentionMachine {
     FLASHWAVE_EACH(b, S::blocks) keys[b] = readable(first_key(tile) + 16 * b + lane_id() % 16);
     rows_k.find(key_rows, keys, a.k, sequence, kv_head);
     FLASHWAVE_EACH(b, S::blocks) {
-      FLASHWAVE_EACH(r, R) s.x[r][b] = f32x4(0.0f);
+      f32x4 block[R];
+      FLASHWAVE_EACH(r, R) block[r] = f32x4(0.0f);
       FLASHWAVE_EACH(first, S::units_q / S::ahead) {
         Unit16 k[S::ahead];
         read_units<E>(k, key_rows[b], (first * S::ahead * 4 + group) * E::unit, 4 * E::unit, a.dim_qk,
                       reading_k);
         FLASHWAVE_EACH(u, S::ahead)
-        FLASHWAVE_EACH(r, R) s.x[r][b] = E::mma(k[u], q[r][first * S::ahead + u], s.x[r][b]);
+        FLASHWAVE_EACH(r, R) block[r] = E::mma(k[u], q[r][first * S::ahead + u], block[r]);
       }
+      FLASHWAVE_EACH(r, R) FLASHWAVE_EACH(g, 4) s.x[r][b][g] = apart(block[r][g]);
     }
     return s;
   }
@@ -151,7 +153,7 @@ struct AttentionMachine {
         FLASHWAVE_EACH(e, 4) p.x[r][u][e] = as<u32>(s.x[r][u][e]);
       } else {
         FLASHWAVE_EACH(i, 4) {
-          const f32x4 four = s.x[r][2 * u + i / 2];
+          const float (&four)[4] = s.x[r][2 * u + i / 2];
           p.x[r][u][i] = E::narrow_two(four[i % 2 * 2], four[i % 2 * 2 + 1]);
         }
       }

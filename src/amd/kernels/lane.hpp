@@ -26,6 +26,13 @@ FLASHWAVE_DEVICE To as(From x) {
   return __builtin_bit_cast(To, x);
 }
 
+// One value of a vector, for itself: else the compiler computes with pairs of them, and moves them to where
+// pairs may lie.
+FLASHWAVE_DEVICE float apart(float x) {
+  asm("" : "+v"(x));
+  return x;
+}
+
 struct Lane {
   float x;
   FLASHWAVE_DEVICE Lane() {}

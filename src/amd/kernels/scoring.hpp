@@ -11,7 +11,7 @@
 namespace fw::FLASHWAVE_TARGET {
 
 template <int R, int Blocks>
-using ScoreTile = f32x4[R][Blocks];
+using ScoreTile = float[R][Blocks][4];  // values apart, for they change apart
 
 // Key of element g of a block, less the tile's first.
 FLASHWAVE_DEVICE int key_of(int block, int g) { return 16 * block + lane_id() / 16 * 4 + g; }
@@ -24,17 +24,23 @@ FLASHWAVE_DEVICE void each_score(ScoreTile<R, Blocks>& s, int first_key, Body bo
   FLASHWAVE_EACH(g, 4) s[r][b][g] = body(Lane(s[r][b][g]), r, first_key + key_of(b, g)).x;
 }
 
-template <Element element, int R, int Blocks>
-FLASHWAVE_DEVICE void add_bias(ScoreTile<R, Blocks>& s, const Args& a, const Sequence& seq,
-                               const WaveRows<R>& rows, int first_key) {
-  FLASHWAVE_EACH(r, R) {
-    const i64 row =
-        seq.batch * a.bias_batch + rows.head[r] * a.bias_head + rows.query[r] * a.bias_row + seq.first_slot;
-    FLASHWAVE_EACH(b, Blocks)
-    FLASHWAVE_EACH(g, 4) {
-      const int key = most(0, least(first_key + key_of(b, g), seq.keys - 1));  // others are hidden anyway
-      s[r][b][g] += value_at(a.bias, element, row + key);
-    }
+// Bias of one row against the keys of this lane. Hidden keys repeat one that is there.
+template <Element element, int Blocks>
+FLASHWAVE_DEVICE void read_bias(float (&bias)[Blocks][4], const void* data, i64 row, int first_key,
+                                int keys) {
+  FLASHWAVE_EACH(b, Blocks)
+  FLASHWAVE_EACH(g, 4) {
+    const int key = most(0, least(first_key + key_of(b, g), keys - 1));
+    bias[b][g] = value_at(data, element, row + key);
+  }
+}
+template <int Blocks>
+FLASHWAVE_DEVICE void read_bias(float (&bias)[Blocks][4], const Args& a, i64 row, int first_key, int keys) {
+  switch (a.bias_element) {
+    case Element::fp16: return read_bias<Element::fp16>(bias, a.bias, row, first_key, keys);
+    case Element::bf16: return read_bias<Element::bf16>(bias, a.bias, row, first_key, keys);
+    case Element::uint8: return read_bias<Element::uint8>(bias, a.bias, row, first_key, keys);
+    default: return read_bias<Element::fp32>(bias, a.bias, row, first_key, keys);
   }
 }
 
@@ -43,30 +49,39 @@ FLASHWAVE_DEVICE bool changes_scores(const Args& a) {
   return a.softcap != 0 || a.alibi || a.bias || a.scale == 0;
 }
 
-// From q.k to the score that the mask and softmax see.
+// From q.k to the score that the mask and softmax see. The first step that there is also brings the scale.
 template <int R, int Blocks>
 FLASHWAVE_DEVICE void score_tile(ScoreTile<R, Blocks>& s, const Args& a, const Sequence& seq,
                                  const WaveRows<R>& rows, int first_key) {
-  const Lane scale(a.scale);
-  each_score<R, Blocks>(s, first_key, [&](Lane x, int, int) { return x * scale; });
-  if (a.softcap != 0)
-    each_score<R, Blocks>(s, first_key, [&](Lane x, int, int) { return softcap(x, a.softcap); });
+  Lane scale(a.scale);
+  if (a.softcap != 0) {
+    each_score<R, Blocks>(s, first_key, [&](Lane x, int, int) { return softcap(x * scale, a.softcap); });
+    scale = Lane(1.0f);
+  }
   if (a.alibi) {
     FLASHWAVE_EACH(r, R) {
       const Lane slope(a.alibi[seq.batch * a.alibi_batch + rows.head[r]]);
-      const int position = rows.query[r] + seq.mask.diagonal;
+      // Distances of neighbouring keys differ by whole numbers, so one conversion serves all of them.
+      const Lane first((float)(rows.query[r] + seq.mask.diagonal - first_key - key_of(0, 0)));
       FLASHWAVE_EACH(b, Blocks)
       FLASHWAVE_EACH(g, 4)
-      s[r][b][g] = alibi(Lane(s[r][b][g]), slope, Lane((float)(position - (first_key + key_of(b, g))))).x;
+      s[r][b][g] = alibi(Lane(s[r][b][g]) * scale, slope, first - Lane((float)(16 * b + g))).x;
+    }
+    scale = Lane(1.0f);
+  }
+  if (a.bias) {
+    FLASHWAVE_EACH(r, R) {
+      const i64 row =
+          seq.batch * a.bias_batch + rows.head[r] * a.bias_head + rows.query[r] * a.bias_row + seq.first_slot;
+      float bias[Blocks][4];
+      read_bias(bias, a, row, first_key, seq.keys);
+      FLASHWAVE_EACH(b, Blocks)
+      FLASHWAVE_EACH(g, 4) s[r][b][g] = (Lane(s[r][b][g]) * scale + Lane(bias[b][g])).x;
     }
   }
-  switch (a.bias ? a.bias_element : Element::none) {
-    case Element::none: break;
-    case Element::fp32: add_bias<Element::fp32, R, Blocks>(s, a, seq, rows, first_key); break;
-    case Element::fp16: add_bias<Element::fp16, R, Blocks>(s, a, seq, rows, first_key); break;
-    case Element::bf16: add_bias<Element::bf16, R, Blocks>(s, a, seq, rows, first_key); break;
-    case Element::uint8: add_bias<Element::uint8, R, Blocks>(s, a, seq, rows, first_key); break;
-  }
+  // 0 alone is a step too, since the softmax cannot divide it out.
+  if (a.scale == 0 && a.softcap == 0 && !a.alibi && !a.bias)
+    each_score<R, Blocks>(s, first_key, [&](Lane x, int, int) { return x * scale; });
 }
 
 template <int R, int Blocks>
@@ -99,8 +114,8 @@ FLASHWAVE_DEVICE void drop_tile(ScoreTile<R, Blocks>& p, const Args& a, const Se
         const Philox<Word> numbers{{Word(words[0]), Word(words[1]), Word(words[0]), Word(words[1])}};
         FLASHWAVE_EACH(g, 4) {
           const Word number = dropout_number(numbers, g);  // slots g and 4 + g, by what stands in the words
-          f32x4& four = p[r][2 * pair + half];
-          four[g] = number.x < a.drop_below ? 0.0f : four[g];
+          float& x = p[r][2 * pair + half][g];
+          x = number.x < a.drop_below ? 0.0f : x;
         }
       }
     }
