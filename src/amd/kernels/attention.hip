@@ -3,7 +3,7 @@
 
 namespace fw::FLASHWAVE_TARGET {
 
-using Instance = Shape<FW_ELEMENT, FW_QK, FW_V, FW_WAVES, FW_ROW_GROUPS, FW_KEYS, FW_SCORED>;
+using Instance = Shape<FW_ELEMENT, Dims<FW_QK, FW_V>, Block<FW_WAVES, FW_ROW_GROUPS, FW_KEYS>, FW_SCORED>;
 
 }  // namespace fw::FLASHWAVE_TARGET
 

@@ -14,20 +14,28 @@
 
 namespace fw::FLASHWAVE_TARGET {
 
+// Buckets: the largest head dimensions.
+template <int Qk, int V>
+struct Dims {
+  static constexpr int qk = Qk, v = V;
+};
+// Waves of a workgroup, groups of 16 rows of a wave, keys of a tile.
+template <int Waves, int RowGroups, int Keys>
+struct Block {
+  static constexpr int waves = Waves, row_groups = RowGroups, keys = Keys;
+};
+
 // What is compiled apart.
-template <class Element, int Qk, int V, int Waves, int R, int Keys, bool Scored>
-struct Shape {
+template <class Element, class Dims, class Block, bool Scored>
+struct Shape : Dims, Block {
   using E = Element;
-  static constexpr int qk = Qk, v = V;  // buckets: the largest head dimensions
-  static constexpr int waves = Waves;   // of a workgroup
-  static constexpr int row_groups = R;  // of 16 rows, of a wave
-  static constexpr int keys = Keys;     // of a tile
+  using Dims::qk, Dims::v, Block::keys;
   static constexpr bool scored = Scored;
 
-  static constexpr int units_q = Qk / (4 * E::unit);    // of a row of Q or K in one lane
-  static constexpr int units_p = Keys / (4 * E::unit);  // of a row of P in one lane
-  static constexpr int blocks = Keys / 16;              // of scores
-  static constexpr int columns = V / 16;                // of a row of the output in one lane, over 4
+  static constexpr int units_q = qk / (4 * E::unit);    // of a row of Q or K in one lane
+  static constexpr int units_p = keys / (4 * E::unit);  // of a row of P in one lane
+  static constexpr int blocks = keys / 16;              // of scores
+  static constexpr int columns = v / 16;                // of a row of the output in one lane, over 4
   static constexpr int width = columns % 8 == 0 && E::unit == 8 ? 8 : columns % 4 == 0 ? 4 : 2;
   static constexpr int dwords = width * sizeof(typename E::Stored) / 4;
   // Units of K read at once.
