@@ -7,6 +7,7 @@
 #pragma once
 
 #include "cpu/kernels.hpp"
+#include "cpu/kernels/ahead.hpp"
 #include "cpu/kernels/gradient.hpp"
 #include "cpu/kernels/operand.hpp"
 #include "cpu/kernels/scratch.hpp"
@@ -38,6 +39,7 @@ struct BackwardScratch {
   using Unit = typename P::Unit;
   BackwardPanel<P, W>* panels;
   GradientTile<P>* tile;
+  Ahead* ahead;
   const void** found;
   Unit *keys, *key_pairs, *values;
   GradientScratch<P, W> gradient;
@@ -47,6 +49,7 @@ struct BackwardScratch {
     Scratch scratch(base);
     panels = scratch.take<BackwardPanel<P, W>>(panels_of_block);
     tile = scratch.take<GradientTile<P>>(1);
+    ahead = scratch.take<Ahead>(1);
     found = scratch.take<const void*>(most(tile_keys, W));
     keys = scratch.take<Unit>(tile_keys * copy_stride<P>(a.dim_qk));
     key_pairs = scratch.take<Unit>(P::pair == 2 ? tile_keys / 2 * copy_stride<FloatProduct>(a.dim_qk) : 0);
@@ -126,9 +129,9 @@ FLASHWAVE_RULE void differentiate_tile(const Args& a, const Sequence& s,
   const int first = keys.begin - tile.keys.begin, count = keys.count();
 
   product<P, N, Before::nothing>(g.scores, W, count, AlongRows<Units>{tile.key_rows + first}, panel.q_columns,
-                                 W, units<P>(a.dim_qk));
+                                 W, units<P>(a.dim_qk), nullptr, *scratch.ahead);
   product<P, N, Before::nothing>(g.gradients, W, count, AlongRows<Units>{tile.value_rows + first},
-                                 panel.dout_columns, W, units<P>(a.dim_v));
+                                 panel.dout_columns, W, units<P>(a.dim_v), nullptr, *scratch.ahead);
   if (scored) {
     write_gradient(open_gradient<P, W, true>(g, a, s, panel.rows, panel.statistics, keys, unit));
   } else {
@@ -179,6 +182,8 @@ void backward(const Args& a, const BackwardTask& task, void* memory) {
     const Range keys = intersect(any, range);
     for (int begin = keys.begin; begin < keys.end; begin += tile_keys) {
       load_tile<E, P>(scratch, a, s, task.kv_head, {begin, least(begin + tile_keys, keys.end)});
+      look_ahead<E>(*scratch.ahead, a, s, task.kv_head,
+                    {begin + tile_keys, least(begin + 2 * tile_keys, keys.end)}, panels * products_of_tile);
       for (int i = 0; i < panels; ++i)
         differentiate_tile<P, N>(a, s, scratch, scratch.panels[i], range, unit, scored);
     }

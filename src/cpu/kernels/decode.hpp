@@ -6,6 +6,7 @@
 #pragma once
 
 #include "cpu/kernels.hpp"
+#include "cpu/kernels/ahead.hpp"
 #include "cpu/kernels/operand.hpp"
 #include "cpu/kernels/panel.hpp"
 #include "cpu/kernels/scratch.hpp"
@@ -247,12 +248,6 @@ FLASHWAVE_RULE void accumulate_tile(const DecodeScratch<E, P, R>& scratch, const
   for (; d + columns * lanes <= stride; d += columns * lanes)
     accumulate_columns<E, P, R, columns>(scratch, fade, stride, d, count);
   for (; d < stride; d += lanes) accumulate_columns<E, P, R, 1>(scratch, fade, stride, d, count);
-}
-
-// The next tile comes from memory while this one is computed.
-FLASHWAVE_RULE void prefetch_rows(const void* const* rows, int count, i64 bytes) {
-  for (int i = 0; i < count; ++i)
-    for (i64 at = 0; at < bytes; at += 64) __builtin_prefetch((const char*)rows[i] + at, 0, 2);
 }
 
 template <class E, class P, int R>

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "cpu/kernels.hpp"
+#include "cpu/kernels/ahead.hpp"
 #include "cpu/kernels/decode.hpp"
 #include "cpu/kernels/operand.hpp"
 #include "cpu/kernels/scoring.hpp"
@@ -37,6 +38,7 @@ template <class P, int W>
 struct ForwardScratch {
   ForwardPanel<P, W>* panels;
   KeyTile<P>* tile;
+  Ahead* ahead;
   const void** found;               // addresses of rows
   typename P::Unit *keys, *values;  // copies, where rows cannot be used in place
   float* scores;                    // (tile_keys, W): S, then P
@@ -48,6 +50,7 @@ struct ForwardScratch {
     Scratch scratch(base);
     panels = scratch.take<ForwardPanel<P, W>>(panels_of_block);
     tile = scratch.take<KeyTile<P>>(1);
+    ahead = scratch.take<Ahead>(1);
     found = scratch.take<const void*>(tile_keys);
     keys = scratch.take<typename P::Unit>(tile_keys * copy_stride<P>(a.dim_qk));
     values = scratch.take<typename P::Unit>(tile_keys / P::pair * copy_stride<FloatProduct>(a.dim_v));
@@ -94,7 +97,7 @@ struct ForwardMachine {
     product<P, N, Before::nothing>(
         scratch.scores, W, keys.count(),
         AlongRows<typename P::Unit>{tile.key_rows + (keys.begin - tile.keys.begin)}, panel.q, W,
-        units<P>(a.dim_qk));
+        units<P>(a.dim_qk), nullptr, *scratch.ahead);
     return {scratch.scores, keys};
   }
 
@@ -195,7 +198,7 @@ struct ForwardMachine {
     const KeyTile<P>& tile = *scratch.tile;
     const auto* const* values = tile.value_rows + (p.keys.begin - tile.keys.begin) / P::pair;
     product<P, N, Before::fading>(panel.out, W, a.dim_v, AcrossRows<typename P::Unit>{values}, p.p, W,
-                                  units<P>(p.keys.count()), fade);
+                                  units<P>(p.keys.count()), fade, *scratch.ahead);
   }
 };
 
@@ -271,6 +274,8 @@ void forward_block(const Args& a, const ForwardTask& task, const Sequence& s, vo
   for (int begin = keys.begin; begin < keys.end; begin += tile_keys) {
     load_tile<E, P>(*scratch.tile, a, s, task.kv_head, {begin, least(begin + tile_keys, keys.end)},
                     scratch.found, scratch.keys, scratch.values);
+    look_ahead<E>(*scratch.ahead, a, s, task.kv_head,
+                  {begin + tile_keys, least(begin + 2 * tile_keys, keys.end)}, panels * products_of_tile);
     for (int i = 0; i < panels; ++i) {
       ForwardMachine<E, P, N, Scored> machine{a, s, scratch, scratch.panels[i], unit};
       if (!machine.keys_of(*scratch.tile).empty()) attend_tile(machine, begin / tile_keys);

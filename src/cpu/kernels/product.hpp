@@ -138,12 +138,18 @@ FLASHWAVE_RULE void each_tile(int count, Visit visit) {
 template <class P>
 concept Tiled = requires { typename P::Tiles; };
 
+// What a thread does beside a product: called after each of its register tiles.
+struct Nothing {
+  FLASHWAVE_RULE void operator()() const {}
+};
+
 // out (count, N * lanes) with rows `out_stride` apart, right (depth, N * lanes) units with rows
 // `right_stride` apart.
-template <class P, int N, Before before, class Left>
+template <class P, int N, Before before, class Left, class Meanwhile = Nothing>
   requires(!Tiled<P>)
 FLASHWAVE_RULE void product(float* out, i64 out_stride, int count, Left left, const typename P::Unit* right,
-                            i64 right_stride, int depth, const float* fade = nullptr) {
+                            i64 right_stride, int depth, const float* fade = nullptr,
+                            Meanwhile&& meanwhile = {}) {
   each_tile<tile_rows<N>>(count, [&]<int M>(int first) {
     const auto tile = left.template tile<M>(first);
     float* const rows = out + first * out_stride;
@@ -164,6 +170,7 @@ FLASHWAVE_RULE void product(float* out, i64 out_stride, int count, Left left, co
     for (int i = 0; i < M; ++i)
 #pragma GCC unroll 4
       for (int j = 0; j < N; ++j) store(rows + i * out_stride + j * lanes, sum[i][j]);
+    meanwhile();
   });
 }
 
