@@ -34,15 +34,18 @@ TEST_P(Control, BranchesAskTheirCondition) {
                       {"s_cbranch_vccnz", [](bool, bool vcc, bool) { return vcc; }},
                       {"s_cbranch_execz", [](bool, bool, bool exec) { return !exec; }},
                       {"s_cbranch_execnz", [](bool, bool, bool exec) { return exec; }}};
-  for (const Row& row : rows)
+  for (const Row& row : rows) {
+    const Code code =
+        assemble(GetParam(), std::string("s_mov_b32 s20, 0\n") + row.name + " 1\ns_mov_b32 s20, 1");
     for (int bits = 0; bits < 8; ++bits) {
       const bool scc = bits & 1, vcc = bits & 2, exec = bits & 4;
       w().scc = scc;
       w().set_pair(kVcc, vcc ? 1ull << 63 : 0);
       w().set_pair(kExec, exec ? 1ull << 40 : 0);
-      run(std::string("s_mov_b32 s20, 0\n") + row.name + " 1\ns_mov_b32 s20, 1");
+      bench.run(code);
       EXPECT_EQ(w().s[20], row.taken(scc, vcc, exec) ? 0u : 1u) << row.name << " " << bits;
     }
+  }
 }
 
 TEST_P(Control, IndexedRegisters) {

@@ -80,14 +80,18 @@ TEST_P(ScalarInstructions, DoWhatTheirDefinitionsSay) {
 
 // Each operation on the saved source and EXEC; SCC tells whether a lane is left.
 TEST_P(ScalarInstructions, ExecIsSavedAndChanged) {
-  for (const ExecCase& c : exec_cases()) {
+  std::vector<std::string> lines;
+  for (const ExecCase& c : exec_cases()) lines.push_back(c.text);
+  const std::vector<Code> code = assemble_lines(GetParam(), lines);
+  for (size_t n = 0; n < code.size(); ++n) {
+    const ExecCase& c = exec_cases()[n];
     Bench bench(GetParam());
     Wave& w = bench.wave();
     for (const u64 source : {u64{0xff00}, ~u64{0}, u64{0}, u64{0x8000000000000001}})
       for (const u64 exec : {u64{0xf0f0}, ~u64{0}, u64{0x8000000000000000}}) {
         w.set_pair(kExec, exec);
         w.set_pair(8, source);
-        bench.run(assemble(GetParam(), c.text));
+        bench.run(code[n]);
         EXPECT_EQ(w.pair(12), c.writes_result ? c.want(source, exec) : exec) << c.text;
         EXPECT_EQ(w.exec(), c.want(source, exec)) << c.text;
         EXPECT_EQ(w.scc, c.want(source, exec) != 0) << c.text;
