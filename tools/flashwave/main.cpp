@@ -59,6 +59,8 @@ tools::Exit run(int argc, char** argv) {
   tools::add_verify(app, chosen);
   tools::add_bench(app, chosen);
   tools::add_explain(app, chosen);
+  tools::add_kernels(app, chosen);
+  tools::add_doctor(app, chosen);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -18,6 +18,8 @@ void add_run(CLI::App& app, Chosen& chosen);
 void add_verify(CLI::App& app, Chosen& chosen);
 void add_bench(CLI::App& app, Chosen& chosen);
 void add_explain(CLI::App& app, Chosen& chosen);
+void add_kernels(CLI::App& app, Chosen& chosen);
+void add_doctor(CLI::App& app, Chosen& chosen);
 
 // A check of CLI11: its unsigned numbers wrap.
 inline std::string not_negative(const std::string& given) {
