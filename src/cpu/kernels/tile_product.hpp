@@ -136,26 +136,31 @@ void multiply_rest(float* out, i64 out_stride, SpacedRows left, int rows, const 
   for (int r = 0; r < rows; ++r) __builtin_memcpy(out + r * out_stride, sums + r * W, 4 * W);
 }
 
-template <Tiled P, int N, Before before, class Left, class Meanwhile = Nothing>
+// `meanwhile` is called as often as product.hpp would, or oftener.
+template <Tiled P, int N, Before before, class Left, class... Meanwhile>
 void product(float* out, i64 out_stride, int count, Left left, const typename P::Unit* right,
-             i64 right_stride, int depth, const float* fade = nullptr, Meanwhile&& meanwhile = {}) {
+             i64 right_stride, int depth, const float* fade = nullptr, Meanwhile&&... meanwhile) {
   using Tiles = typename P::Tiles;
   constexpr int most_rows = N == 1 ? 4 : 2;  // four tiles of sums
   const SpacedRows rows = spaced(left, count);
   const auto from = [&](int i) { return SpacedRows{rows.at(i, 0), rows.stride}; };
+  const auto leave = [&](int done) {
+    for (int i = 0; i < done; i += panel_keys) (meanwhile(), ...);
+    return done;
+  };
   const auto run = [&]<int M>(int i) {
     multiply_columns<Tiles, M, N, before>(out + i * out_stride, out_stride, from(i), M * tile_side, right,
                                           right_stride, depth, fade);
-    meanwhile();
-    return i + M * tile_side;
+    return leave(M * tile_side);
   };
   int i = 0;
-  while (count - i >= most_rows * tile_side) i = run.template operator()<most_rows>(i);
-  while (count - i >= 2 * tile_side) i = run.template operator()<2>(i);
-  if (count - i >= tile_side) i = run.template operator()<1>(i);
-  if (i < count)
-    multiply_rest<Tiles, N, before>(out + i * out_stride, out_stride, from(i), count - i, right, right_stride,
-                                    depth, fade);
+  while (count - i >= most_rows * tile_side) i += run.template operator()<most_rows>(i);
+  while (count - i >= 2 * tile_side) i += run.template operator()<2>(i);
+  if (count - i >= tile_side) i += run.template operator()<1>(i);
+  if (i == count) return;
+  multiply_rest<Tiles, N, before>(out + i * out_stride, out_stride, from(i), count - i, right, right_stride,
+                                  depth, fade);
+  leave(count - i);
 }
 
 }  // namespace fw::FLASHWAVE_TARGET
