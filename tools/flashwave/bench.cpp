@@ -23,7 +23,10 @@ struct Options {
   std::string suite_dir, device = "cpu", against;
   int rounds = 7;
   int threads = 0;
+  int against_threads = 0;  // of the rival; 0 = as many
   bool json = false;
+
+  bool compares() const { return !against.empty(); }
 };
 
 constexpr double least_seconds = 0.05;  // of a measurement: short calls are repeated
@@ -35,6 +38,7 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 struct Sample {
   std::vector<double> rounds;
   void add(double value) { rounds.push_back(value); }
+  double last() const { return rounds.back(); }
   double median() const {
     std::vector<double> sorted = rounds;
     std::sort(sorted.begin(), sorted.end());
@@ -112,13 +116,12 @@ class Runner {
 struct Result {
   std::string problem;
   flashwave_counts counts = FLASHWAVE_INIT(flashwave_counts);
-  double seconds = 0, spread = 0, peak = 0, extra_bytes = 0;
+  double seconds = 0, spread = 0, peak = 0, read = 0, extra_bytes = 0;
+  double percent = 0, percent_of_read = 0, ratio = 0;  // medians over rounds, each against its own round
   double rival_seconds = 0, rival_extra_bytes = 0;
 
   double gflops() const { return seconds > 0 ? counts.flops / seconds * 1e-9 : 0; }
   double gbytes() const { return seconds > 0 ? counts.bytes / seconds * 1e-9 : 0; }
-  double percent() const { return peak > 0 ? gflops() * 1e9 / peak * 100 : 0; }
-  double ratio() const { return seconds > 0 ? rival_seconds / seconds : 0; }
 };
 
 // bf16 is measured against dot products where the machine has them.
@@ -130,6 +133,12 @@ struct Devices {
   flashwave_device own = FLASHWAVE_INIT(flashwave_device), rival = own;
 };
 
+// The number of threads is the process's, so that it changes with whose turn it is.
+Outcome take_turn(Runner& runner, int threads) {
+  if (threads > 0) TOOLS_TRY(Outcome::of(flashwave_set_threads(threads)));
+  return runner.measure();
+}
+
 Outcome measure(const Options& o, const Case& c, const Devices& devices,
                 const std::function<void(int round)>& progress, Result& result) {
   const int pass = c.backward() ? FLASHWAVE_BACKWARD : FLASHWAVE_FORWARD;
@@ -139,31 +148,43 @@ Outcome measure(const Options& o, const Case& c, const Devices& devices,
   const CaseData data(c, Memory::plain);
   Runner kernel(data, c, o.device), rival(data, c, o.against);
   TOOLS_TRY(kernel.prepare());
-  if (!o.against.empty()) TOOLS_TRY(rival.prepare());
-  Sample peaks;
+  if (o.compares()) TOOLS_TRY(rival.prepare());
+  const int rival_threads = o.against_threads > 0 ? o.against_threads : devices.own.threads;
+  Sample peaks, reads, percents, read_percents, ratios;
   for (int round = 0; round < o.rounds; ++round) {
     progress(round);
     flashwave_peak peak = FLASHWAVE_INIT(flashwave_peak);
     TOOLS_TRY(Outcome::of(flashwave_measure_peak(o.device.c_str(), c.problem.dtype, &peak)));
     peaks.add(peak_of(peak, c.problem.dtype));
-    TOOLS_TRY(kernel.measure());
-    if (!o.against.empty()) TOOLS_TRY(rival.measure());
+    reads.add(peak.read_bytes);
+    TOOLS_TRY(take_turn(kernel, devices.own.threads));
+    const double seconds = kernel.seconds().last();
+    if (peaks.last() > 0) percents.add(100 * result.counts.flops / seconds / peaks.last());
+    if (reads.last() > 0) read_percents.add(100 * result.counts.bytes / seconds / reads.last());
+    if (!o.compares()) continue;
+    TOOLS_TRY(take_turn(rival, rival_threads));
+    ratios.add(rival.seconds().last() / seconds);
+    TOOLS_TRY(Outcome::of(flashwave_set_threads(devices.own.threads)));
   }
   result.seconds = kernel.seconds().median();
   result.spread = kernel.seconds().spread();
   result.peak = peaks.median();
+  result.read = reads.median();
+  result.percent = percents.median();
+  result.percent_of_read = read_percents.median();
+  result.ratio = ratios.median();
   result.extra_bytes = kernel.extra_bytes(devices.own.threads);
-  if (!o.against.empty()) {
+  if (o.compares()) {
     result.rival_seconds = rival.seconds().median();
-    result.rival_extra_bytes = rival.extra_bytes(devices.rival.threads);
+    result.rival_extra_bytes = rival.extra_bytes(rival_threads);
   }
   return {};
 }
 
 Table table_for(const Options& o) {
-  std::vector<Table::Column> columns = {{"time", 10},  {"spread", 6}, {"GFLOP/s", 9},
-                                        {"% peak", 6}, {"GB/s", 7},   {"extra", 10}};
-  if (!o.against.empty()) {
+  std::vector<Table::Column> columns = {{"time", 10}, {"spread", 6}, {"GFLOP/s", 9}, {"% peak", 6},
+                                        {"GB/s", 7},  {"% read", 6}, {"extra", 10}};
+  if (o.compares()) {
     columns.push_back({o.against, 10});
     columns.push_back({"its extra", 10});
     columns.push_back({"speed-up", 8});
@@ -172,15 +193,17 @@ Table table_for(const Options& o) {
   return Table(columns);
 }
 
+std::string share(double percent) { return percent > 0 ? fmt::format("{:.0f}%", percent) : "-"; }
+
 void print_row(const Options& o, const Table& table, const Result& r) {
-  std::vector<std::string> cells = {
-      readable_seconds(r.seconds),       fmt::format("{:.0f}%", r.spread * 100),
-      fmt::format("{:.1f}", r.gflops()), r.peak > 0 ? fmt::format("{:.0f}%", r.percent()) : "-",
-      fmt::format("{:.1f}", r.gbytes()), readable_bytes(r.extra_bytes)};
-  if (!o.against.empty()) {
+  std::vector<std::string> cells = {readable_seconds(r.seconds),       fmt::format("{:.0f}%", r.spread * 100),
+                                    fmt::format("{:.1f}", r.gflops()), share(r.percent),
+                                    fmt::format("{:.1f}", r.gbytes()), share(r.percent_of_read),
+                                    readable_bytes(r.extra_bytes)};
+  if (o.compares()) {
     cells.push_back(readable_seconds(r.rival_seconds));
     cells.push_back(readable_bytes(r.rival_extra_bytes));
-    cells.push_back(fmt::format("{:.2f}x", r.ratio()));
+    cells.push_back(fmt::format("{:.2f}x", r.ratio));
   }
   cells.push_back(r.problem);
   table.row(cells);
@@ -196,13 +219,16 @@ void print_json(const Options& o, const flashwave_device& device, const Result& 
                {"seconds", r.seconds},
                {"spread", r.spread},
                {"gflops", r.gflops()},
-               {"percent_of_peak", r.peak > 0 ? Json(r.percent()) : Json()},
+               {"percent_of_peak", r.percent > 0 ? Json(r.percent) : Json()},
                {"peak_gflops", r.peak * 1e-9},
                {"bytes_per_second", r.gbytes() * 1e9},
+               {"percent_of_read", r.percent_of_read > 0 ? Json(r.percent_of_read) : Json()},
+               {"read_bytes_per_second", r.read},
                {"extra_bytes", r.extra_bytes},
-               {"ratio", o.against.empty() ? Json() : Json(r.ratio())}};
-  if (!o.against.empty()) {
+               {"ratio", o.compares() ? Json(r.ratio) : Json()}};
+  if (o.compares()) {
     line["against"] = o.against;
+    if (o.against_threads > 0) line["against_threads"] = o.against_threads;
     line["against_seconds"] = r.rival_seconds;
     line["against_extra_bytes"] = r.rival_extra_bytes;
   }
@@ -242,9 +268,9 @@ Outcome bench(const Options& o) {
   if (o.threads > 0) TOOLS_TRY(Outcome::of(flashwave_set_threads(o.threads)));
   Devices devices;
   TOOLS_TRY(find_device(o.device, devices.own));
-  if (!o.against.empty()) TOOLS_TRY(find_device(o.against, devices.rival));
+  if (o.compares()) TOOLS_TRY(find_device(o.against, devices.rival));
   if (!devices.own.host_memory) {
-    if (!o.against.empty()) return invalid("--against with a GPU: it is timed alone");
+    if (o.compares()) return invalid("--against with a GPU: it is timed alone");
     return bench_gpu(cases, devices.own, o.rounds, o.json);
   }
   const Table table = table_for(o);
@@ -277,17 +303,21 @@ void add_bench(CLI::App& app, Chosen& chosen) {
   verb->add_option("--suite-dir", o->suite_dir, "Where suites are");
   verb->add_option("--device", o->device, "The device to time")->capture_default_str();
   verb->add_option("--against", o->against, "A second device beside it, e.g. naive");
+  verb->add_option("--against-threads", o->against_threads, "Threads of that second device, if not as many")
+      ->check(CLI::Range(1, 4096));
   verb->add_option("--rounds", o->rounds, "Measurements; the median counts")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   verb->add_option("--threads", o->threads, "At most so many")->check(CLI::Range(1, 4096));
   verb->add_flag("--json", o->json, "A JSON object a line");
   verb->footer(
-      R"(Percent of peak: of fp32 multiply-adds, for bf16 of its dot products where the machine has them, measured in the same
-run. Extra memory: workspace and workers' scratch, beside the tensors.
+      R"(Percent of peak: of fp32 multiply-adds, for bf16 of its dot products where the machine has them. Percent of read: of
+the speed at which memory is read. Both are measured in each round, and the median over rounds counts. Extra memory:
+workspace and workers' scratch, beside the tensors. Tensors lie on huge pages where the machine gives them.
 
 Examples:
   flashwave bench "fwd+bwd b1 hq16 sq2048 d128 bf16 causal" --against naive
+  flashwave bench "fwd b1 hq16 sq2048 d128 bf16" --against cpu --against-threads 1
   flashwave bench --suite cpu --json > figures.jsonl)");
   verb->callback([o, &chosen] { chosen.run = [o] { return report(bench(*o), o->json); }; });
 }
