@@ -17,7 +17,9 @@ FLASHWAVE_RULE double seconds_now() {
 template <class P, class Left, class Right>
 FLASHWAVE_RULE void lengthen(Vec& sum, const Left& a, const Right& b) {
   sum = P::step(sum, a, b);
-#if defined(__x86_64__)
+#if defined(FLASHWAVE_SIMD_WIDE)  // no register holds one
+  asm volatile("" : "+m"(sum.r));
+#elif defined(__x86_64__)
   asm volatile("" : "+v"(sum.r));
 #else
   asm volatile("" : "+w"(sum.r));
