@@ -379,7 +379,9 @@ std::string print_text(const Instruction& in, std::string_view mnemonic, Arch ar
     if (in.dpp.bound_control) text += " bound_ctrl:0";
   }
   if (in.sdwa.used) {
-    if (mnemonic.substr(0, 5) != "v_cmp")
+    const bool whole =
+        mnemonic.ends_with("_fp8_sdwa") || mnemonic.ends_with("_bf8_sdwa");  // the destination is
+    if (mnemonic.substr(0, 5) != "v_cmp" && !whole)
       text += std::string(" dst_sel:") + kSelectors[in.sdwa.destination] +
               " dst_unused:" + kUnused[in.sdwa.unused];
     text += std::string(" src0_sel:") + kSelectors[in.sdwa.source[0]];

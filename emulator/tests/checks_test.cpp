@@ -1,64 +1,8 @@
 // What the emulator must catch: kernels that are wrong in ways hardware hides.
-#include <gtest/gtest.h>
-
-#include "assembler.hpp"
-#include "base/error.hpp"
-#include "decode/program.hpp"
-#include "dispatch/compare.hpp"
+#include "faults.hpp"
 
 namespace cdna::test {
 namespace {
-
-struct Situation {
-  uint32_t threads = 64, lds = 0;
-  bool late = false;
-  Checks checks = Checks::all;
-  const char* schedule = "16";
-  uint64_t limit = 1u << 20;
-  bool compare = false;
-};
-
-// Runs code that finds the address of 4096 bytes in s[0:1] as its first argument's place; "" when nothing is
-// wrong.
-class Faults : public testing::Test {
- protected:
-  std::string fault(Arch arch, const std::string& text, const Situation& setup = {}) {
-    KernelDescriptor d{};
-    d.rsrc3 = 63;
-    d.rsrc1 = 63 | 0xf0 << 12;
-    d.rsrc2 = 2 << 1;
-    d.properties = KernelDescriptor::kernarg_pointer;
-    d.lds_bytes = setup.lds;
-    const std::string whole =
-        "s_load_dwordx2 s[4:5], s[0:1], 0x0\ns_waitcnt lgkmcnt(0)\nv_lshlrev_b32 v1, 2, v0\n" + text +
-        "\ns_endpgm\n";
-    const auto object = CodeObject::of_code(arch, assemble(arch, whole), d);
-    Launch l;
-    l.program = decode(object, object->kernels()[0]);
-    l.grid.threads = {setup.threads, 1, 1};
-    const auto address = reinterpret_cast<uint64_t>(data.data());
-    l.arguments = kernel_arguments(l.program->kernel, l.grid, &address, sizeof address);
-    l.settings.checks = setup.checks;
-    l.settings.late = setup.late;
-    l.settings.schedule = Schedule::parse(setup.schedule);
-    l.settings.wave_limit = setup.limit;
-    MemoryMap memory;
-    memory.add(address, data.size() * 4, "test data");
-    l.memory = &memory;
-    l.settings.compare = setup.compare;
-    try {
-      setup.compare ? run_compared(l) : run(l);
-      return "";
-    } catch (const Error& e) {
-      return e.what();
-    }
-  }
-  void expect(const std::string& message, const std::string& part) {
-    EXPECT_NE(message.find(part), std::string::npos) << "got: " << message;
-  }
-
-  std::vector<uint32_t> data = std::vector<uint32_t>(1024, 7);
-};
 
 TEST_F(Faults, AccessOutsideEveryAllocation) {
   const std::string m =
@@ -212,51 +156,6 @@ TEST_F(Faults, TrapsAndJumpsOutOfTheCode) {
 
 TEST_F(Faults, EndlessLoopsEnd) {
   expect(fault(Arch::gfx942, "s_branch 65535", {.limit = 1000}), "seems to hang");
-}
-
-TEST_F(Faults, WaitStates) {
-  struct Row {
-    const char *bad, *good, *part;
-  };
-  const Row rows[] = {
-      {"v_readfirstlane_b32 s8, v0\nglobal_load_dword v3, v1, s[8:9]",
-       "v_readfirstlane_b32 s8, v0\nv_readfirstlane_b32 s8, v0",
-       "reads an SGPR that a vector instruction wrote"},
-      {"v_mov_b32 v3, 1\nv_mov_b32_dpp v4, v3 row_shr:1 row_mask:0xf bank_mask:0xf bound_ctrl:0",
-       "v_mov_b32 v3, 1\ns_nop 1\nv_mov_b32_dpp v4, v3 row_shr:1 row_mask:0xf bank_mask:0xf bound_ctrl:0",
-       "DPP reads v3"},
-      {"v_exp_f32 v3, v1\nv_mul_f32 v4, v3, v3", "v_exp_f32 v3, v1\ns_nop 0\nv_mul_f32 v4, v3, v3",
-       "a transcendental instruction wrote"},
-      {"v_mov_b32 v10, 0\nv_mov_b32 v11, 0\nv_mfma_f32_16x16x16_f16 v[20:23], v[10:11], v[10:11], 0",
-       "v_mov_b32 v10, 0\nv_mov_b32 v11, 0\ns_nop 1\nv_mfma_f32_16x16x16_f16 v[20:23], v[10:11], v[10:11], 0",
-       "a matrix instruction reads v10"},
-      {"v_mfma_f32_16x16x16_f16 v[20:23], v[10:11], v[10:11], 0\ns_nop 5\nv_mov_b32 v30, v20",
-       "v_mfma_f32_16x16x16_f16 v[20:23], v[10:11], v[10:11], 0\ns_nop 6\nv_mov_b32 v30, v20",
-       "reads v20 (of the register file) that a matrix instruction wrote: 7 wait states are needed, there "
-       "are 6"},
-      {"v_mfma_f32_32x32x8_f16 v[20:35], v[10:11], v[10:11], 0\ns_nop 9\nglobal_store_dword v1, v20, s[4:5]",
-       "v_mfma_f32_32x32x8_f16 v[20:35], v[10:11], v[10:11], 0\ns_nop 10\nglobal_store_dword v1, v20, s[4:5]",
-       "11 wait states are needed"},
-      {"global_store_dwordx4 v1, v[20:23], s[4:5]\nv_mov_b32 v21, 0",
-       "global_store_dwordx4 v1, v[20:23], s[4:5]\ns_nop 1\nv_mov_b32 v21, 0", "that a store sends"},
-      {"v_readfirstlane_b32 s8, v0\nv_writelane_b32 v3, 5, s8",
-       "v_readfirstlane_b32 s8, v0\ns_nop 3\nv_writelane_b32 v3, 5, s8", "the lane is chosen by"},
-      {"v_readfirstlane_b32 s8, v0\nv_writelane_b32 v3, s8, 5",
-       "v_readfirstlane_b32 s8, v0\ns_nop 1\nv_writelane_b32 v3, s8, 5",
-       "a vector instruction reads an SGPR"},
-      {"v_mfma_f32_16x16x16_f16 v[20:23], v[10:11], v[10:11], v[24:27]\nv_mov_b32 v24, 0",
-       "v_mfma_f32_16x16x16_f16 v[20:23], v[10:11], v[10:11], v[24:27]\ns_nop 2\nv_mov_b32 v24, 0",
-       "overwrites v24 (of the register file) that a matrix instruction reads"},
-      {"s_mov_b32 m0, 0\nglobal_load_lds_dword v1, s[4:5]",
-       "s_mov_b32 m0, 0\ns_nop 0\nglobal_load_lds_dword v1, s[4:5]", "M0 was just written"},
-  };
-  const std::string early = "v_mfma_f32_16x16x4_f32 v[20:23], v10, v11, v[24:27]\nv_mov_b32 v24, 0";
-  EXPECT_EQ(fault(Arch::gfx942, early).find("overwrites"), std::string::npos);
-  for (const Row& row : rows) {
-    expect(fault(Arch::gfx942, row.bad, {.lds = 1024}), row.part);
-    const std::string good = fault(Arch::gfx942, row.good, {.lds = 1024});
-    EXPECT_EQ(good.find("wait states"), std::string::npos) << row.good << ": " << good;
-  }
 }
 
 }  // namespace

@@ -11,7 +11,6 @@
 #include "vector_case.hpp"
 
 namespace cdna::test {
-namespace {
 
 std::vector<std::string> all_lines(Arch arch) {
   std::vector<std::string> lines;
@@ -25,6 +24,8 @@ std::vector<std::string> all_lines(Arch arch) {
   add(atomic_lines(arch));
   return lines;
 }
+
+namespace {
 
 // Tested by name in a test of their own, or without any effect to test.
 const std::set<std::string>& elsewhere() {

@@ -7,6 +7,9 @@
 
 namespace cdna::test {
 
+// All of them, and those of vector instructions.
+std::vector<std::string> all_lines(Arch arch);
+
 std::vector<std::string> scalar_lines();
 std::vector<std::string> matrix_lines();
 std::vector<std::string> memory_lines(Arch arch);

@@ -6,6 +6,7 @@
 #include "assembler.hpp"
 #include "decode/program.hpp"
 #include "objects.hpp"
+#include "rows.hpp"
 
 namespace cdna::test {
 namespace {
@@ -34,6 +35,15 @@ TEST_P(Text, OfCompiledKernelsAssemblesAgain) {
     }
   }
   EXPECT_GT(codes.size(), 500u);
+  expect_same(GetParam(), codes);
+}
+
+TEST_P(Text, OfEveryRowAssemblesAgain) {
+  std::vector<Code> codes;
+  for (const Code& code : assemble_lines(GetParam(), all_lines(GetParam())))
+    if (!code.empty() && decode_plain(GetParam(), code.data(), code.size()).size() == 1)
+      codes.push_back(code);
+  EXPECT_GT(codes.size(), 800u);
   expect_same(GetParam(), codes);
 }
 
