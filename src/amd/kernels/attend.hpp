@@ -63,7 +63,7 @@ FLASHWAVE_DEVICE void attention() {
 
   // Where no step needs scores as they are, the scale is left to the softmax, as their unit; its sign goes
   // into q.
-  const bool scaled = S::scored && changes_scores(a), negate = !scaled && a.scale < 0;
+  const bool scaled = S::scored && needs_scale(a), negate = !scaled && a.scale < 0;
   AttentionMachine<S> machine{
       .a = arguments<AttentionLaunch>().args,
       .sequence = sequence,
@@ -79,6 +79,7 @@ FLASHWAVE_DEVICE void attention() {
       .q = {},
       .row = {},
       .out = {}};
+  if (!scaled) FLASHWAVE_EACH(r, S::row_groups) machine.rows.slope[r] /= machine.unit.natural;
   open_rows(machine, l, negate);
   attend_all(machine);
   close_rows(machine, arguments<AttentionLaunch>(), piece.split);

@@ -121,8 +121,7 @@ struct AttentionMachine {
   }
 
   FLASHWAVE_DEVICE void score(Scores& s, int tile) {
-    const Args& args = arguments<AttentionLaunch>().args;
-    if (changes_scores(args)) score_tile<R, S::blocks>(s.x, args, sequence, rows, first_key(tile));
+    score_tile<R, S::blocks>(s.x, arguments<AttentionLaunch>().args, sequence, rows, first_key(tile));
   }
   FLASHWAVE_DEVICE bool whole(int tile) const {
     return first_key(tile) >= rows.all.begin && first_key(tile) + S::keys <= rows.all.end;
@@ -143,6 +142,8 @@ struct AttentionMachine {
         row[r].sum = row[r].sum + p;
         s.x[r][b][g] = p.x;
       }
+      settle(
+          row[r].sum.x);  // before drop, which changes what was summed: later the compiler would need copies
       fades.x[r] = step.fade;
     }
     return fades;

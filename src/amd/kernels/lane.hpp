@@ -33,6 +33,9 @@ FLASHWAVE_DEVICE float apart(float x) {
   return x;
 }
 
+// The value is computed by here.
+FLASHWAVE_DEVICE void settle(float& x) { asm volatile("" : "+v"(x)); }
+
 struct Lane {
   float x;
   FLASHWAVE_DEVICE Lane() {}

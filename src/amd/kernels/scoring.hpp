@@ -44,31 +44,37 @@ FLASHWAVE_DEVICE void read_bias(float (&bias)[Blocks][4], const Args& a, i64 row
   }
 }
 
-// Whether scores are more than q.k in a unit that the softmax can take as it is.
-FLASHWAVE_DEVICE bool changes_scores(const Args& a) {
-  return a.softcap != 0 || a.alibi || a.bias || a.scale == 0;
+// Whether a step needs scores in their own unit. Else the scale stays with the softmax, as the unit of
+// scores; slopes of ALiBi come in that unit too, if they can.
+FLASHWAVE_DEVICE bool needs_scale(const Args& a) {
+  constexpr float least_unit = 1e-6f;
+  return a.softcap != 0 || a.bias || (a.scale < 0 ? -a.scale : a.scale) < least_unit;
 }
 
-// From q.k to the score that the mask and softmax see. The first step that there is also brings the scale.
+template <int R, int Blocks>
+FLASHWAVE_DEVICE void alibi_tile(ScoreTile<R, Blocks>& s, const Sequence& seq, const WaveRows<R>& rows,
+                                 int first_key) {
+  FLASHWAVE_EACH(r, R) {
+    // Distances of neighbouring keys differ by whole numbers, so one conversion serves all of them.
+    const Lane first((float)(rows.query[r] + seq.mask.diagonal - first_key - key_of(0, 0)));
+    FLASHWAVE_EACH(b, Blocks)
+    FLASHWAVE_EACH(g, 4)
+    s[r][b][g] = alibi(Lane(s[r][b][g]), Lane(rows.slope[r]), first - Lane((float)(16 * b + g))).x;
+  }
+}
+
+// From q.k to the score that the mask and softmax see.
 template <int R, int Blocks>
 FLASHWAVE_DEVICE void score_tile(ScoreTile<R, Blocks>& s, const Args& a, const Sequence& seq,
                                  const WaveRows<R>& rows, int first_key) {
-  Lane scale(a.scale);
-  if (a.softcap != 0) {
-    each_score<R, Blocks>(s, first_key, [&](Lane x, int, int) { return softcap(x * scale, a.softcap); });
-    scale = Lane(1.0f);
+  if (needs_scale(a)) {
+    const Lane scale(a.scale);
+    if (a.softcap != 0)
+      each_score<R, Blocks>(s, first_key, [&](Lane x, int, int) { return softcap(x * scale, a.softcap); });
+    else
+      each_score<R, Blocks>(s, first_key, [&](Lane x, int, int) { return x * scale; });
   }
-  if (a.alibi) {
-    FLASHWAVE_EACH(r, R) {
-      const Lane slope(a.alibi[seq.batch * a.alibi_batch + rows.head[r]]);
-      // Distances of neighbouring keys differ by whole numbers, so one conversion serves all of them.
-      const Lane first((float)(rows.query[r] + seq.mask.diagonal - first_key - key_of(0, 0)));
-      FLASHWAVE_EACH(b, Blocks)
-      FLASHWAVE_EACH(g, 4)
-      s[r][b][g] = alibi(Lane(s[r][b][g]) * scale, slope, first - Lane((float)(16 * b + g))).x;
-    }
-    scale = Lane(1.0f);
-  }
+  if (a.alibi) alibi_tile<R, Blocks>(s, seq, rows, first_key);
   if (a.bias) {
     FLASHWAVE_EACH(r, R) {
       const i64 row =
@@ -76,12 +82,9 @@ FLASHWAVE_DEVICE void score_tile(ScoreTile<R, Blocks>& s, const Args& a, const S
       float bias[Blocks][4];
       read_bias(bias, a, row, first_key, seq.keys);
       FLASHWAVE_EACH(b, Blocks)
-      FLASHWAVE_EACH(g, 4) s[r][b][g] = (Lane(s[r][b][g]) * scale + Lane(bias[b][g])).x;
+      FLASHWAVE_EACH(g, 4) s[r][b][g] += bias[b][g];
     }
   }
-  // 0 alone is a step too, since the softmax cannot divide it out.
-  if (a.scale == 0 && a.softcap == 0 && !a.alibi && !a.bias)
-    each_score<R, Blocks>(s, first_key, [&](Lane x, int, int) { return x * scale; });
 }
 
 template <int R, int Blocks>

@@ -80,6 +80,7 @@ template <int R>
 struct WaveRows {
   int query[R], head[R];
   Range seen[R];
+  float slope[R];  // ALiBi
   bool there[R];   // lanes without a row repeat the last one
   Range any, all;  // keys that some row, that every row sees
 
@@ -93,6 +94,7 @@ struct WaveRows {
       query[r] = pack.query(mine);
       head[r] = pack.head(mine);
       seen[r] = intersect(visible(s.mask, query[r], s.keys), split);
+      slope[r] = a.alibi ? a.alibi[s.batch * a.alibi_batch + head[r]] : 0.0f;
     }
     const int begin = pack.query(first), end = pack.query(least(first + 16 * R, rows) - 1);
     any = intersect(visible_to_any(s.mask, begin, end, s.keys), split);
