@@ -3,6 +3,8 @@ JOBS ?= $(shell nproc)
 SUITE ?= quick
 # ON: an error where the emulator cannot be built.
 EMULATOR ?= AUTO
+# ARCHS=gfx942 or ARCHS=: which AMD architectures to build kernels for; else as before, at first all that can be built.
+archs = $(if $(filter undefined,$(origin ARCHS)),,-DFLASHWAVE_ARCHS=$(ARCHS))
 
 # $(call tree,PRESET[,TARGET[,OPTIONS]]) configures a preset and builds it. What CMake finds is of interest only when it
 # fails; what it leaves out always.
@@ -17,7 +19,7 @@ check = ctest --preset $(1) -j $(JOBS) --progress
 .PHONY: build demo test bench peers lint asan tsan aarch64 fuzz mutants clean
 build:
 	@scripts/setup build
-	$(call tree,release)
+	$(call tree,release,,$(archs))
 
 demo:
 	@scripts/setup build
@@ -27,7 +29,7 @@ demo:
 test:
 	@scripts/setup build
 	@scripts/setup $(if $(filter ON,$(EMULATOR)),,--try) emulator
-	$(call tree,release,,-DFLASHWAVE_EMULATOR=$(EMULATOR))
+	$(call tree,release,,-DFLASHWAVE_EMULATOR=$(EMULATOR) -DFLASHWAVE_REQUIRE_ARCHS=$(if $(filter ON,$(EMULATOR)),ON,OFF) $(archs))
 	@$(call check,release)
 
 bench:

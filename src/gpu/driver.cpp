@@ -47,7 +47,7 @@ DriverChoice emulator_choice() {
           "CDNA_EMU_DEVICES names them"};
 }
 
-Driver::Driver(const DriverChoice& choice) : missing_(open(choice)) {}
+Driver::Driver(const DriverChoice& choice) { missing_ = open(choice); }
 
 std::string Driver::open(const DriverChoice& choice) {
   void* library = nullptr;
