@@ -40,10 +40,10 @@ FLASHWAVE_RULE void look_ahead(Ahead& ahead, const Args& a, const Sequence& s, i
   const int count = most(0, keys.count());
   ahead.taken = 0;
   ahead.keys = ahead.values = count;
+  ahead.step = (2 * count + chances - 1) / chances;
   if (count == 0) return;
   ahead.key_bytes = a.dim_qk * (i64)sizeof(typename E::Stored);
   ahead.value_bytes = a.dim_v * (i64)sizeof(typename E::Stored);
-  ahead.step = (2 * count + chances - 1) / chances;
   find_rows<E>(ahead.rows, a, a.k, s, kv_head, keys);
   find_rows<E>(ahead.rows + count, a, a.v, s, kv_head, keys);
 }
