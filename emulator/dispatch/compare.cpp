@@ -13,12 +13,12 @@ constexpr Order kOrders[] = {{"1", true, true},        {"16", true, false},     
 constexpr size_t kPage = 4096;
 constexpr uint64_t kMostBytes = 2ull << 30;
 
-// The bytes of every allocation.
+// The bytes of every allocation of a device.
 class Image {
  public:
   explicit Image(std::shared_ptr<const Regions> regions) : regions_(std::move(regions)) {
     uint64_t bytes = 0;
-    for (const Region& r : regions_->all()) bytes += r.end - r.begin;
+    for (const Region& r : regions_->all()) bytes += r.host ? 0 : r.end - r.begin;
     if (bytes > kMostBytes)
       throw Error("orders can be compared on at most " + std::to_string(kMostBytes) +
                   " bytes of memory, there are " + std::to_string(bytes));
@@ -52,7 +52,7 @@ class Image {
   void for_each_page(F f) {
     uint8_t* kept = bytes_.data();
     for (const Region& r : regions_->all())
-      for (uint64_t at = r.begin; at < r.end; at += kPage) {
+      for (uint64_t at = r.host ? r.end : r.begin; at < r.end; at += kPage) {
         const auto size = static_cast<size_t>(std::min<uint64_t>(kPage, r.end - at));
         f(kept, reinterpret_cast<uint8_t*>(at), size);
         kept += size;

@@ -16,8 +16,8 @@ struct Order {
 std::span<const Order> orders();
 
 // Runs a launch as it is set, then in each of the orders on the same memory. Returns what the first run
-// counted; throws Fault at the first byte that differs. Not for kernels that add floating-point numbers
-// atomically.
+// counted; throws Fault at the first byte of device memory that differs. Not for kernels that add
+// floating-point numbers atomically.
 KernelCounts run_compared(const Launch& launch);
 
 }  // namespace cdna

@@ -18,6 +18,7 @@ Code copy(void* to, const void* from, size_t bytes) {
   Runtime& r = Runtime::get();
   if (bytes && (!to || !from)) return kInvalidValue;
   if (!r.fits(to, bytes) || !r.fits(from, bytes)) return kInvalidValue;
+  const std::shared_lock use(r.use());
   if (bytes) std::memmove(to, from, bytes);
   return kSuccess;
 }
@@ -26,6 +27,7 @@ template <class T>
 Code fill(void* to, T value, size_t count) {
   if (count && !to) return kInvalidValue;
   if (!Runtime::get().fits(to, count * sizeof(T))) return kInvalidValue;
+  const std::shared_lock use(Runtime::get().use());
   T* out = static_cast<T*>(to);
   for (size_t n = 0; n < count; ++n) out[n] = value;
   return kSuccess;

@@ -65,7 +65,13 @@ Code run_now(const std::shared_ptr<const Program>& program, int device, const Gr
     l.arguments = kernel_arguments(program->kernel, grid, given.data(), given.size());
     l.settings = r.settings();
     l.memory = &r.device(device)->memory;
-    r.count(l.settings.compare ? run_compared(l) : cdna::run(l));
+    if (l.settings.compare) {
+      const std::unique_lock alone(r.use());
+      r.count(run_compared(l));
+    } else {
+      const std::shared_lock use(r.use());
+      r.count(cdna::run(l));
+    }
     return kSuccess;
   } catch (const Fault& f) {
     const bool address = std::strstr(f.what(), " accesses ") || std::strstr(f.what(), " reads ");

@@ -168,7 +168,7 @@ void Runtime::map(const Allocation& a) {
   for (size_t n = 0; n < devices_.size(); ++n)
     if (a.host || static_cast<int>(n) == a.device ||
         devices_[static_cast<size_t>(a.device)]->peers.count(static_cast<int>(n)))
-      devices_[n]->memory.add(base, a.bytes, a.host ? "host memory" : "allocation");
+      devices_[n]->memory.add(base, a.bytes, a.host ? "host memory" : "allocation", a.host);
 }
 
 void Runtime::unmap(const Allocation& a) {
@@ -204,6 +204,7 @@ Code Runtime::allocate(void** out, size_t bytes, bool host) {
 
 Code Runtime::release(void* p) {
   if (!p) return kSuccess;
+  const std::shared_lock use(use_);
   Allocation a;
   {
     const std::lock_guard lock(mutex_);

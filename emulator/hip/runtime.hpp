@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <shared_mutex>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -80,6 +81,9 @@ class Runtime {
   bool fits(const void* p, size_t bytes);
   void share_with_peer(int owner, int peer);
 
+  // Held shared by whatever touches device memory; a launch that is compared with itself has it alone.
+  std::shared_mutex& use() { return use_; }
+
   bool capturing() const { return captures_ > 0; }
   void begin_capture(Stream& s);
   void end_capture(Stream& s);
@@ -102,6 +106,7 @@ class Runtime {
   void map(const Allocation& a);
   void unmap(const Allocation& a);
 
+  std::shared_mutex use_;
   std::mutex mutex_;
   std::string device_text_;
   std::vector<std::unique_ptr<Device>> devices_;

@@ -42,9 +42,9 @@ std::string Regions::nearest(uint64_t address) const {
   return "across the end of " + describe(*best);
 }
 
-void MemoryMap::add(uint64_t begin, uint64_t bytes, std::string label) {
+void MemoryMap::add(uint64_t begin, uint64_t bytes, std::string label, bool host) {
   const std::lock_guard lock(mutex_);
-  regions_[begin] = {begin, begin + bytes, std::move(label)};
+  regions_[begin] = {begin, begin + bytes, std::move(label), host};
   snapshot_.reset();
 }
 

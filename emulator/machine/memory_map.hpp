@@ -12,6 +12,7 @@ namespace cdna {
 struct Region {
   uint64_t begin = 0, end = 0;
   std::string label;
+  bool host = false;  // the caller's threads may write it at any time
   bool contains(uint64_t address, uint64_t bytes) const {
     return address >= begin && address <= end && bytes <= end - address;
   }
@@ -33,7 +34,7 @@ class Regions {
 
 class MemoryMap {
  public:
-  void add(uint64_t begin, uint64_t bytes, std::string label);
+  void add(uint64_t begin, uint64_t bytes, std::string label, bool host = false);
   bool remove(uint64_t begin);
   std::shared_ptr<const Regions> snapshot();
   // The region that holds an address; an empty one when none does.

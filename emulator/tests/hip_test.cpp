@@ -205,6 +205,28 @@ TEST_P(Hip, ThreadsShareADevice) {
   for (int n = 0; n < 4; ++n) EXPECT_EQ(got[n], 4 * n + 2);
 }
 
+TEST_P(Hip, LaunchesAreComparedWhileOtherThreadsWork) {
+  ASSERT_EQ(cdna_emulator_set("compare", "on"), 0);
+  std::vector<std::thread> threads;
+  std::vector<int> failures(3, 0);
+  for (int n = 0; n < 3; ++n)
+    threads.emplace_back([&, n] {
+      hipSetDevice(static_cast<int>(GetParam()));
+      for (int round = 0; round < 8; ++round) {
+        void* mine = nullptr;
+        int got = 0;
+        hipMalloc(&mine, 1 << 16);
+        failures[n] += launch(nullptr, 10 * n + round, mine) != kSuccess;
+        hipMemcpy(&got, mine, 4, 2);
+        failures[n] += got != 4 * (10 * n + round) + 2;
+        hipFree(mine);
+      }
+    });
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(failures, (std::vector<int>{0, 0, 0}));
+  EXPECT_EQ(cdna_emulator_set("compare", "off"), 0);
+}
+
 TEST_P(Hip, CountersAndSettings) {
   cdna_emulator_reset_counters();
   EXPECT_EQ(cdna_emulator_set("counters", "on"), 0);

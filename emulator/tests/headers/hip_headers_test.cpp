@@ -5,9 +5,9 @@
 
 #include <cstring>
 
+#include "../objects.hpp"
 #include "cdna/emulator.h"
 #include "hip/abi.hpp"
-#include "objects.hpp"
 
 namespace cdna::test {
 namespace {
