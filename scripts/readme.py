@@ -4,6 +4,7 @@
     scripts/readme.py support [--check]     what is supported, asked of the library by `flashwave explain`
     scripts/readme.py figures               times, by `flashwave bench`; minutes, on a quiet machine
     scripts/readme.py kernels               the same for each instruction set, in docs/performance.md
+    scripts/readme.py suite                 the suite `cpu` beside naive and beside one thread, there too
     scripts/readme.py peers                 what `make peers` measured last, as tables and a plot, there too
 
 --check changes nothing and exits 1 if the text is not what the library answers.
@@ -163,6 +164,20 @@ def kernels(command):
     return {"docs/performance.md": machine(command) + "\n\n" + table(rows)}
 
 
+def suite(command):
+    def timed(*words):
+        return {m["problem"]: m for m in measured(command, [], "--suite", "cpu", *words)}
+
+    rows = [["problem", "time", "spread", "GFLOP/s", "of peak", "of memory's speed", "extra memory", "over naive",
+             "over one thread"]]
+    alone = timed("--against", "cpu", "--against-threads", "1", "--rounds", "3")
+    for line, m in timed("--against", "naive").items():
+        rows.append([f"`{line}`", time(m["seconds"]), f"{100 * m['spread']:.0f} %", f"{m['gflops']:.0f}",
+                     f"{m['percent_of_peak']:.0f} %", f"{m['percent_of_read']:.0f} %", size(m["extra_bytes"]),
+                     f"{m['ratio']:.2f} x" if m["ratio"] else "-", f"{alone[line]['ratio']:.2f} x"])
+    return {"docs/performance.md": machine(command) + "\n\n" + table(rows)}
+
+
 def saved(path):
     """The records of bench/peers/peers.py, a list for each number of threads, most threads first."""
     if not path.exists():
@@ -228,7 +243,7 @@ def replaced(text, name, body):
 
 
 def main():
-    parts = {"support": support, "figures": figures, "kernels": kernels, "peers": peers}
+    parts = {"support": support, "figures": figures, "kernels": kernels, "suite": suite, "peers": peers}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="+", choices=parts)
     parser.add_argument("--check", action="store_true")

@@ -119,6 +119,7 @@ struct Result {
   double seconds = 0, spread = 0, peak = 0, read = 0, extra_bytes = 0;
   double percent = 0, percent_of_read = 0, ratio = 0;  // medians over rounds, each against its own round
   double rival_seconds = 0, rival_extra_bytes = 0;
+  std::string rival_declines;  // why it has no figures
 
   double gflops() const { return seconds > 0 ? counts.flops / seconds * 1e-9 : 0; }
   double gbytes() const { return seconds > 0 ? counts.bytes / seconds * 1e-9 : 0; }
@@ -148,7 +149,10 @@ Outcome measure(const Options& o, const Case& c, const Devices& devices,
   const CaseData data(c, Memory::plain);
   Runner kernel(data, c, o.device), rival(data, c, o.against);
   TOOLS_TRY(kernel.prepare());
-  if (o.compares()) TOOLS_TRY(rival.prepare());
+  if (o.compares())
+    result.rival_declines = Outcome::of(flashwave_supports(o.against.c_str(), &c.problem)).message();
+  const bool compares = o.compares() && result.rival_declines.empty();
+  if (compares) TOOLS_TRY(rival.prepare());
   const int rival_threads = o.against_threads > 0 ? o.against_threads : devices.own.threads;
   Sample peaks, reads, percents, read_percents, ratios;
   for (int round = 0; round < o.rounds; ++round) {
@@ -161,7 +165,7 @@ Outcome measure(const Options& o, const Case& c, const Devices& devices,
     const double seconds = kernel.seconds().last();
     if (peaks.last() > 0) percents.add(100 * result.counts.flops / seconds / peaks.last());
     if (reads.last() > 0) read_percents.add(100 * result.counts.bytes / seconds / reads.last());
-    if (!o.compares()) continue;
+    if (!compares) continue;
     TOOLS_TRY(take_turn(rival, rival_threads));
     ratios.add(rival.seconds().last() / seconds);
     TOOLS_TRY(Outcome::of(flashwave_set_threads(devices.own.threads)));
@@ -174,7 +178,7 @@ Outcome measure(const Options& o, const Case& c, const Devices& devices,
   result.percent_of_read = read_percents.median();
   result.ratio = ratios.median();
   result.extra_bytes = kernel.extra_bytes(devices.own.threads);
-  if (o.compares()) {
+  if (compares) {
     result.rival_seconds = rival.seconds().median();
     result.rival_extra_bytes = rival.extra_bytes(rival_threads);
   }
@@ -201,9 +205,10 @@ void print_row(const Options& o, const Table& table, const Result& r) {
                                     fmt::format("{:.1f}", r.gbytes()), share(r.percent_of_read),
                                     readable_bytes(r.extra_bytes)};
   if (o.compares()) {
-    cells.push_back(readable_seconds(r.rival_seconds));
-    cells.push_back(readable_bytes(r.rival_extra_bytes));
-    cells.push_back(fmt::format("{:.2f}x", r.ratio));
+    const bool ran = r.rival_declines.empty();
+    cells.push_back(ran ? readable_seconds(r.rival_seconds) : "declines");
+    cells.push_back(ran ? readable_bytes(r.rival_extra_bytes) : "-");
+    cells.push_back(ran ? fmt::format("{:.2f}x", r.ratio) : "-");
   }
   cells.push_back(r.problem);
   table.row(cells);
@@ -225,9 +230,10 @@ void print_json(const Options& o, const flashwave_device& device, const Result& 
                {"percent_of_read", r.percent_of_read > 0 ? Json(r.percent_of_read) : Json()},
                {"read_bytes_per_second", r.read},
                {"extra_bytes", r.extra_bytes},
-               {"ratio", o.compares() ? Json(r.ratio) : Json()}};
+               {"ratio", r.ratio > 0 ? Json(r.ratio) : Json()}};
   if (o.compares()) {
     line["against"] = o.against;
+    if (!r.rival_declines.empty()) line["against_declines"] = r.rival_declines;
     if (o.against_threads > 0) line["against_threads"] = o.against_threads;
     line["against_seconds"] = r.rival_seconds;
     line["against_extra_bytes"] = r.rival_extra_bytes;

@@ -52,6 +52,7 @@ struct DecodeScratch {
   typename P::Unit* pairs;
   Half* halves;
   const void** found;
+  Ahead* ahead;
   const Stored **keys, **values;
   Stored *key_copy, *value_copy;  // of rows that are not whole vectors
 
@@ -63,6 +64,7 @@ struct DecodeScratch {
     pairs = scratch.take<typename P::Unit>(P::pair == 2 ? tile_keys / 2 * R : 0);
     halves = scratch.take<Half>(P::pair == 2 ? (tile_keys + lanes) * R : 0);
     found = scratch.take<const void*>(tile_keys);
+    ahead = scratch.take<Ahead>(1);
     keys = scratch.take<const Stored*>(tile_keys + lanes);
     values = scratch.take<const Stored*>(tile_keys + 2);
     key_copy = scratch.take<Stored>(tile_keys * whole(a.dim_qk, lanes * P::pair));
@@ -147,7 +149,8 @@ FLASHWAVE_RULE Vec over_keys(Vec x, Combine combine) {
   return x;
 }
 
-// S of a tile: a vector of results at a time, each lane the product of one row and one key.
+// S of a tile: a vector of results at a time, each lane the product of one row and one key. The next tile
+// comes from memory meanwhile, a row of it for each key here, and one for each key in accumulate_columns.
 template <class E, class P, int R>
 FLASHWAVE_RULE void multiply_tile(const DecodeScratch<E, P, R>& scratch, const Args& a, int count) {
   using Head = AlongHead<E, P>;
@@ -174,6 +177,7 @@ FLASHWAVE_RULE void multiply_tile(const DecodeScratch<E, P, R>& scratch, const A
 #pragma GCC unroll 8
       for (int l = 0; l < width; ++l) sum[l] = sum[l] + sum[l + width];
     store(scratch.scores + first * R, sum[0]);
+    for (int key = 0; key < keys; ++key) (*scratch.ahead)();
   }
 }
 
@@ -229,6 +233,8 @@ FLASHWAVE_RULE void accumulate_columns(const DecodeScratch<E, P, R>& scratch, co
 #pragma GCC unroll 4
       for (int c = 0; c < C; ++c) sum[r][c] = P::step(sum[r][c], p, v[c]);
     }
+    if (d == 0)
+      for (int key = 0; key < P::pair; ++key) (*scratch.ahead)();
   }
 #pragma GCC unroll 8
   for (int r = 0; r < R; ++r)
@@ -265,18 +271,14 @@ void decode_block(const Args& a, const ForwardTask& task, const Sequence& s, voi
   const Range keys = intersect(d.rows.any, {task.key_begin, task.key_end});
   for (int begin = keys.begin; begin < keys.end; begin += tile_keys) {
     const Range tile{begin, least(begin + tile_keys, keys.end)};
+    look_ahead<E>(*scratch.ahead, a, s, task.kv_head, {tile.end, least(tile.end + tile_keys, keys.end)},
+                  2 * tile.count());
     find_rows<E>(scratch.found, a, a.v, s, task.kv_head, tile);
-    prefetch_rows(scratch.found, tile.count(), a.dim_v * (i64)sizeof(Stored));
     point_to_vectors<E>(scratch.values, scratch.value_copy, scratch.found, tile.count(), a.dim_v, lanes);
     find_rows<E>(scratch.found, a, a.k, s, task.kv_head, tile);
     point_to_vectors<E>(scratch.keys, scratch.key_copy, scratch.found, tile.count(), a.dim_qk,
                         AlongHead<E, P>::step);
     multiply_tile<E, P, R>(scratch, a, tile.count());
-    if (tile.end < keys.end) {
-      const Range next{tile.end, least(tile.end + tile_keys, keys.end)};
-      find_rows<E>(scratch.found, a, a.k, s, task.kv_head, next);
-      prefetch_rows(scratch.found, next.count(), a.dim_qk * (i64)sizeof(Stored));
-    }
     const Vec fade = absorb_tile<E, P, R>(d, scratch, tile, unit);
     accumulate_tile<E, P, R>(scratch, a, fade, tile.count());
   }
