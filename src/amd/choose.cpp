@@ -1,7 +1,12 @@
 #include "amd/choose.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
+#include <map>
+#include <memory>
+#include <utility>
 
 #include "backend/args.hpp"
 #include "base/text.hpp"
@@ -26,17 +31,29 @@ std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b;
 
 std::int64_t packed_rows(const Problem& p) { return p.seq_q * p.group(); }
 
-// Why this attention kernel does not run the problem, or empty.
-std::string unfit(const Kernel& kernel, const Problem& p) {
-  if (p.dim_qk > kernel.dim_qk || p.dim_v > kernel.dim_v)
-    return say("it takes d up to ", kernel.dim_qk, " and dv up to ", kernel.dim_v);
-  if (kernel.kind == Kind::fast && (p.dim_qk != kernel.dim_qk || p.dim_v != kernel.dim_v))
-    return say("it takes d ", kernel.dim_qk, " and dv ", kernel.dim_v, " alone");
-  if (kernel.kind == Kind::fast && p.page_size > 0) return "it takes no pages";
-  if ((kernel.kind == Kind::plain || kernel.kind == Kind::fast) && scored(p))
-    return "the problem has softcap, ALiBi, bias, dropout or scale 0";
-  if (kernel.kind == Kind::decode && packed_rows(p) > kernel.rows)
-    return say("it takes up to ", kernel.rows, " rows a kv head, these are ", packed_rows(p));
+// Why an attention kernel does not run a problem.
+enum class Misfit { none, too_wide, other_width, paged, scored, many_rows };
+
+Misfit misfit_of(const Kernel& kernel, const Problem& p) {
+  const bool fast = kernel.kind == Kind::fast;
+  if (p.dim_qk > kernel.dim_qk || p.dim_v > kernel.dim_v) return Misfit::too_wide;
+  if (fast && (p.dim_qk != kernel.dim_qk || p.dim_v != kernel.dim_v)) return Misfit::other_width;
+  if (fast && p.page_size > 0) return Misfit::paged;
+  if ((kernel.kind == Kind::plain || fast) && scored(p)) return Misfit::scored;
+  if (kernel.kind == Kind::decode && packed_rows(p) > kernel.rows) return Misfit::many_rows;
+  return Misfit::none;
+}
+
+std::string sentence(Misfit misfit, const Kernel& kernel, const Problem& p) {
+  switch (misfit) {
+    case Misfit::none: return {};
+    case Misfit::too_wide: return say("it takes d up to ", kernel.dim_qk, " and dv up to ", kernel.dim_v);
+    case Misfit::other_width: return say("it takes d ", kernel.dim_qk, " and dv ", kernel.dim_v, " alone");
+    case Misfit::paged: return "it takes no pages";
+    case Misfit::scored: return "the problem has softcap, ALiBi, bias, dropout or scale 0";
+    case Misfit::many_rows:
+      return say("it takes up to ", kernel.rows, " rows a kv head, these are ", packed_rows(p));
+  }
   return {};
 }
 
@@ -65,26 +82,51 @@ double cost(const Kernel& kernel, const Problem& p, int splits, int units) {
   return seconds * (1 + shared_rows / kernel.rows) * dearer;
 }
 
+// Those of one architecture; asked for in every call.
+using Kernels = std::vector<const Kernel*>;
+const Kernels& kernels_of(std::string_view arch) {
+  static const auto* all = [] {
+    auto made = std::make_unique<std::map<std::string, Kernels, std::less<>>>();
+    for (const Kernel& kernel : all_kernels()) (*made)[kernel.code.arch].push_back(&kernel);
+    return made.release();
+  }();
+  static const Kernels none;
+  const auto found = all->find(arch);
+  return found == all->end() ? none : found->second;
+}
+
+bool runs(const Kernel& kernel, const Problem& p) {
+  return is_attention(kernel) && kernel.dtype == p.dtype && misfit_of(kernel, p) == Misfit::none;
+}
+
 struct Best {
   const Kernel* kernel = nullptr;
   Splits splits;
   double cost = 0;
 };
 
-Best best_of(const Problem& p, const gpu::Description& device, bool substitute,
-             std::vector<Candidate>* listed) {
+Best best_of(const Problem& p, const gpu::Description& device, bool substitute) {
   Best best;
-  for (const Kernel& kernel : all_kernels()) {
-    if (substitute && kernel.kind == Kind::fast) continue;
-    if (device.arch != kernel.code.arch || !is_attention(kernel) || kernel.dtype != p.dtype) continue;
-    const Splits splits = splits_for(p, kernel, device.units);
-    const Candidate candidate{kernel.code.name, unfit(kernel, p),
-                              cost(kernel, p, splits.count, device.units)};
-    if (listed != nullptr) listed->push_back(candidate);
-    if (!candidate.declined.empty() || (best.kernel != nullptr && best.cost <= candidate.cost)) continue;
-    best = {&kernel, splits, candidate.cost};
+  for (const Kernel* kernel : kernels_of(device.arch)) {
+    if (!runs(*kernel, p) || (substitute && kernel->kind == Kind::fast)) continue;
+    Splits splits = splits_for(p, *kernel, device.units);
+    const double seconds = cost(*kernel, p, splits.count, device.units);
+    if (best.kernel == nullptr || seconds < best.cost) best = {kernel, std::move(splits), seconds};
   }
   return best;
+}
+
+void list_candidates(const Problem& p, const gpu::Description& device, const Best& best,
+                     std::vector<Candidate>& out) {
+  for (const Kernel* kernel : kernels_of(device.arch)) {
+    if (!is_attention(*kernel) || kernel->dtype != p.dtype) continue;
+    Candidate candidate{kernel->code.name, sentence(misfit_of(*kernel, p), *kernel, p), 0};
+    candidate.cost = cost(*kernel, p, splits_for(p, *kernel, device.units).count, device.units);
+    if (candidate.declined.empty() && kernel != best.kernel)
+      candidate.declined =
+          say("it takes ", std::round(candidate.cost / best.cost * 100) / 100, " times as long");
+    out.push_back(std::move(candidate));
+  }
 }
 
 struct Need {
@@ -94,12 +136,12 @@ struct Need {
   bool needed;
 };
 
-std::vector<Need> needs_of(const Problem& p, int splits) {
-  return {{&Team::combine, Kind::combine, "merging splits", splits > 1},
-          {&Team::append, Kind::append, "append", p.append > 0},
-          {&Team::rotate, Kind::rotate, "rotary", p.rotary.dim > 0},
-          {&Team::fill, Kind::fill, "ragged queries", p.seqused_q || p.lengths == Lengths::varlen},
-          {&Team::mask, Kind::mask, "the dropout mask", p.want_mask}};
+std::array<Need, 5> needs_of(const Problem& p, bool split) {
+  return {{{&Team::combine, Kind::combine, "merging splits", split},
+           {&Team::append, Kind::append, "append", p.append > 0},
+           {&Team::rotate, Kind::rotate, "rotary", p.rotary.dim > 0},
+           {&Team::fill, Kind::fill, "ragged queries", p.seqused_q || p.lengths == Lengths::varlen},
+           {&Team::mask, Kind::mask, "the dropout mask", p.want_mask}}};
 }
 
 // How rows are moved is known in full only with their addresses and strides.
@@ -117,28 +159,26 @@ std::string mover_of(const Problem& p) {
 }  // namespace
 
 const Kernel* find_kernel(std::string_view arch, Kind kind, DType dtype) {
-  for (const Kernel& kernel : all_kernels())
-    if (arch == kernel.code.arch && kernel.kind == kind &&
-        (kernel.dtype == dtype || kernel.dtype == DType::none))
-      return &kernel;
+  for (const Kernel* kernel : kernels_of(arch))
+    if (kernel->kind == kind && (kernel->dtype == dtype || kernel->dtype == DType::none)) return kernel;
   return nullptr;
 }
 
 const Kernel* find_kernel(std::string_view arch, std::string_view name) {
-  for (const Kernel& kernel : all_kernels())
-    if (arch == kernel.code.arch && name == kernel.code.name) return &kernel;
+  for (const Kernel* kernel : kernels_of(arch))
+    if (name == kernel->code.name) return kernel;
   return nullptr;
 }
 
 Team helpers_of(const Problem& p, std::string_view arch, int splits) {
   Team team;
-  for (const Need& need : needs_of(p, splits))
+  for (const Need& need : needs_of(p, splits > 1))
     if (need.needed) team.*need.member = find_kernel(arch, need.kind, p.dtype);
   return team;
 }
 
 const Kernel* find_substitute(const Problem& p, const gpu::Description& device) {
-  return best_of(p, device, true, nullptr).kernel;
+  return best_of(p, device, true).kernel;
 }
 
 std::optional<std::string> declines(const Problem& p, const gpu::Description& device) {
@@ -154,11 +194,11 @@ std::optional<std::string> declines(const Problem& p, const gpu::Description& de
   if (p.diagonal_per_batch && std::max(p.left, p.right) > widest)
     return say("beside diagonals a window is open or at most ", widest, " wide; this one is ",
                std::max(p.left, p.right));
-  const Best best = best_of(p, device, false, nullptr);
-  if (best.kernel == nullptr)
+  const Kernels& kernels = kernels_of(device.arch);
+  if (std::none_of(kernels.begin(), kernels.end(), [&](const Kernel* kernel) { return runs(*kernel, p); }))
     return say("this build has no kernel for ", device.arch, " that takes ", name_of(p.dtype), " with d ",
                p.dim_qk, ", dv ", p.dim_v, scored(p) ? " and changed scores" : "");
-  for (const Need& need : needs_of(p, best.splits.count))
+  for (const Need& need : needs_of(p, p.splits != 1))
     if (need.needed && find_kernel(device.arch, need.kind, p.dtype) == nullptr)
       return say("this build has no kernel for ", device.arch, " that does ", need.what);
   return {};
@@ -166,11 +206,9 @@ std::optional<std::string> declines(const Problem& p, const gpu::Description& de
 
 Status choose(const Problem& p, const gpu::Description& device, Plan& out) {
   out = {};
-  const Best best = best_of(p, device, false, &out.candidates);
+  const Best best = best_of(p, device, false);
   if (best.kernel == nullptr) return unavailable(say("no kernel of this build can run here"));
-  for (Candidate& candidate : out.candidates)
-    if (candidate.declined.empty() && candidate.name != best.kernel->code.name)
-      candidate.declined = say("dearer: ", candidate.cost / best.cost, " times as long");
+  list_candidates(p, device, best, out.candidates);
   out.problem = p;
   out.device = device.name;
   out.instance = best.kernel->code.name;

@@ -60,6 +60,34 @@ class Devices(unittest.TestCase):
         self.assertGreater(device["threads"], 0)
 
 
+class Gpus(unittest.TestCase):
+    def test_kernels_are_listed_or_their_absence_is_said(self):
+        result = run("kernels", "--json")
+        if result.returncode == 3:
+            self.assertIn("no GPU kernels", json.loads(result.stdout)["error"]["message"])
+            return
+        for kernel in json_lines(result.stdout):
+            for field in ("arch", "name", "vgprs", "agprs", "sgprs", "vgpr_spills", "sgpr_spills", "private_bytes",
+                          "lds_bytes", "code_bytes", "occupancy"):
+                self.assertIn(field, kernel)
+            self.assertGreater(kernel["code_bytes"], 0)
+
+    def test_an_architecture_without_kernels_is_named(self):
+        result = run("kernels", "--arch", "gfx000")
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("kernels", result.stderr)
+
+    def test_the_doctor_writes_a_report_even_of_nothing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "report.txt")
+            result = run("doctor", "--device", "hip:99", "--report", path)
+            self.assertEqual(result.returncode, 3)
+            with open(path) as file:
+                report = file.read()
+            self.assertIn("/dev/kfd", report)
+            self.assertIn("hip:0", report)
+
+
 class Exits(unittest.TestCase):
     def test_help_is_no_failure_and_shows_examples(self):
         for verb in ([], ["run"], ["verify"], ["bench"], ["explain"], ["devices"]):

@@ -34,10 +34,16 @@ def imported(library):
     yield from (f"imports {name}" for name in sorted(names & FORBIDDEN))
 
 
-def soname(library):
-    dynamic = subprocess.run(["readelf", "-d", library], capture_output=True, check=True, text=True).stdout
-    if "[libflashwave.so.0]" not in dynamic:
+# A GPU's runtime is opened while the program runs: the library loads without one.
+NEEDED = {"libstdc++.so.6", "libm.so.6", "libgcc_s.so.1", "libc.so.6", "libdl.so.2", "libpthread.so.0",
+          "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1", "libasan.so.8", "libubsan.so.1", "libtsan.so.2"}
+
+
+def dynamic(library):
+    text = subprocess.run(["readelf", "-d", library], capture_output=True, check=True, text=True).stdout
+    if "[libflashwave.so.0]" not in text:
         yield "the SONAME is not libflashwave.so.0"
+    yield from (f"needs {name}" for name in re.findall(r"\(NEEDED\).*\[(.+)\]", text) if name not in NEEDED)
 
 
 # What the kernels of each instruction set must have, and those before it must not, in this order.
@@ -86,7 +92,7 @@ def main():
     tree = Path(sys.argv[1])
     library = tree / "libflashwave.so"
     objects = sorted(tree.glob("src/cpu/isa/CMakeFiles/flashwave_cpu_*_*.dir/*.o"))
-    faults = [*exported(library), *imported(library), *soname(library), *instruction_sets(objects),
+    faults = [*exported(library), *imported(library), *dynamic(library), *instruction_sets(objects),
               *instructions(objects)]
     if not objects:
         faults.append(f"no instruction set's objects under {tree}")
