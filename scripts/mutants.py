@@ -24,7 +24,9 @@ CONFIGURE = ["-DCMAKE_BUILD_TYPE=None", "-DCMAKE_CXX_FLAGS=-O1 -w", "-DFLASHWAVE
 # Name: what to build, what to run, and what else its environment has.
 SUITES = {
     "meaning": ("unit_meaning", ["unit_meaning", "--gtest_brief=1"], {}),
-    "quick": ("flashwave_command", ["flashwave", "verify", "--suite", "quick"], {}),
+    # with new memory filled by glibc, so that what is left unset is noticed
+    "quick": ("flashwave_command", ["flashwave", "verify", "--suite", "quick"],
+              {"GLIBC_TUNABLES": "glibc.malloc.perturb=90"}),
     "tiles": ("unit_cpu", ["unit_cpu", "--gtest_brief=1", "--gtest_filter=Tile*"], {}),
     "twin": ("flashwave_command", ["flashwave", "verify", "--suite", "quick"], {"FLASHWAVE_CPU_ISA": "amx_emulated"}),
 }
