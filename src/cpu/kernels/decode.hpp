@@ -258,7 +258,6 @@ FLASHWAVE_RULE void accumulate_tile(const DecodeScratch<E, P, R>& scratch, const
 
 template <class E, class P, int R>
 void decode_block(const Args& a, const ForwardTask& task, const Sequence& s, void* memory) {
-  using Stored = typename E::Stored;
   const DecodeScratch<E, P, R> scratch(a, memory);
   const Pack pack = pack_of(a, task.kv_head);
   const bool negate = a.scale < 0;
