@@ -198,16 +198,33 @@ class Bench(unittest.TestCase):
         self.assertEqual(result.stderr, "")  # no bar where nobody looks
 
     def test_json(self):
-        result = run("bench", "fwd+bwd hq2 sq64 d32 bf16", "--rounds", "2", "--against", "eager", "--json")
+        # One round: the ratio is a median over rounds, and only of one it is that of the two times.
+        result = run("bench", "fwd+bwd hq2 sq64 d32 bf16", "--rounds", "1", "--against", "eager", "--json")
         lines = json_lines(result.stdout)
         self.assertEqual([line["problem"].split()[0] for line in lines], ["fwd", "bwd"])
         for line in lines:
-            for key in ("problem", "device", "isa", "threads", "seconds", "gflops", "percent_of_peak", "extra_bytes",
-                        "ratio"):
+            for key in ("problem", "device", "isa", "threads", "seconds", "gflops", "percent_of_peak", "percent_of_read",
+                        "extra_bytes", "ratio"):
                 self.assertIn(key, line)
             self.assertGreater(line["seconds"], 0)
             self.assertGreater(line["gflops"], 0)
             self.assertAlmostEqual(line["ratio"], line["against_seconds"] / line["seconds"], places=6)
+
+    def test_a_rival_that_declines_costs_a_dash(self):
+        line = "fwd hq2 sq1 sk64 d32 bf16 cache"
+        table = run("bench", line, "--rounds", "1", "--against", "naive")
+        self.assertEqual(table.returncode, 0, table.stderr)
+        self.assertIn("declines", table.stdout)
+        record, = json_lines(run("bench", line, "--rounds", "1", "--against", "naive", "--json").stdout)
+        self.assertIsNone(record["ratio"])
+        self.assertIn("naive", record["against_declines"])
+
+    def test_another_number_of_threads(self):
+        result = run("bench", "fwd hq2 sq64 d32 bf16", "--rounds", "1", "--against", "cpu", "--against-threads", "1",
+                     "--json")
+        record, = json_lines(result.stdout)
+        self.assertEqual(record["against_threads"], 1)
+        self.assertGreater(record["ratio"], 0)
 
     def test_suites_are_well_formed(self):
         folder = os.path.join(os.path.dirname(__file__), "..", "..", "bench")
