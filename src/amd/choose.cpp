@@ -27,7 +27,7 @@ bool is_attention(const Kernel& kernel) {
   }
 }
 
-std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+using host::divide_up;
 
 std::int64_t packed_rows(const Problem& p) { return p.seq_q * p.group(); }
 
@@ -183,12 +183,7 @@ const Kernel* find_substitute(const Problem& p, const gpu::Description& device) 
 
 std::optional<std::string> declines(const Problem& p, const gpu::Description& device) {
   if (p.backward()) return say("there is no backward kernel for ", device.arch, " yet");
-  if (std::max(p.seq_q, p.seq_k) > longest_sequence)
-    return say("sequences are at most ", longest_sequence, " long here; this one has sq ", p.seq_q,
-               " and sk ", p.seq_k);
-  if (p.alibi != Alibi::none && p.diagonal_given && std::abs(std::int64_t{p.diagonal}) > longest_sequence)
-    return say("with ALiBi a diagonal is at most ", longest_sequence, " either way here; this one is ",
-               p.diagonal);
+  if (auto reason = too_far(p)) return reason;
   // Where the mask stands is known on the device only, and must not leave an int there.
   constexpr std::int64_t widest = 2 * longest_sequence;
   if (p.diagonal_per_batch && std::max(p.left, p.right) > widest)
@@ -217,13 +212,7 @@ Status choose(const Problem& p, const gpu::Description& device, Plan& out) {
   out.tile_k = best.kernel->keys;
   out.splits = best.splits.count;
   out.split_keys = best.splits.keys;
-  Room room;
-  Workspace workspace;
-  FW_TRY(room_for(p, out, room));
-  FW_TRY(lay_out(p, room, workspace));
-  out.workspace = workspace.bytes;
-  out.partial_bytes = workspace.partial_bytes;
-  return {};
+  return reckon_workspace(out);
 }
 
 }  // namespace fw::amd

@@ -13,7 +13,7 @@
 namespace fw::amd {
 namespace {
 
-std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+using host::divide_up;
 
 const int* ints_of(const View& view) { return static_cast<const int*>(view.data); }
 

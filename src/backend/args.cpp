@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/text.hpp"
+
 namespace fw {
 namespace {
 
@@ -86,6 +88,16 @@ void set_lengths(Args& a, const Call& call) {
 }
 
 }  // namespace
+
+std::optional<std::string> too_far(const Problem& p) {
+  if (std::max(p.seq_q, p.seq_k) > longest_sequence)
+    return say("sequences are at most ", longest_sequence, " long here; this one has sq ", p.seq_q,
+               " and sk ", p.seq_k);
+  if (p.alibi != Alibi::none && p.diagonal_given && std::abs(std::int64_t{p.diagonal}) > longest_sequence)
+    return say("with ALiBi a diagonal is at most ", longest_sequence, " either way here; this one is ",
+               p.diagonal);
+  return {};
+}
 
 // What a query i sees follows from low = diagonal - left and high = diagonal + right: the keys i + low .. i +
 // high. Beyond `reach` either way a bound shows or hides everything, whatever its value.

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 
 #include "meaning/args.hpp"
 #include "problem/call.hpp"
@@ -11,6 +13,9 @@ namespace fw {
 
 // Longest sequence of a backend. Up to here no sum of positions, windows and diagonals leaves an int.
 inline constexpr std::int64_t longest_sequence = std::int64_t{1} << 28;
+
+// Why positions of this problem would leave it; empty = they do not.
+std::optional<std::string> too_far(const Problem& problem);
 
 // A mask bounded so that kernels may add its members to any query or key in 32 bits, and that shows the same
 // keys. Left and right are bounded alike for every sequence, so the diagonal takes up what that changes.

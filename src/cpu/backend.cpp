@@ -79,12 +79,7 @@ class CpuBackend final : public Backend {
 
   std::optional<std::string> declines(const Problem& p, std::string_view device) const override {
     if (!runs_kernels(device)) return {};
-    if (std::max(p.seq_q, p.seq_k) > longest_sequence)
-      return say("sequences are at most ", longest_sequence, " long here; this one has sq ", p.seq_q,
-                 " and sk ", p.seq_k);
-    if (p.alibi != Alibi::none && p.diagonal_given && std::abs(std::int64_t{p.diagonal}) > longest_sequence)
-      return say("with ALiBi a diagonal is at most ", longest_sequence, " either way here; this one is ",
-                 p.diagonal);
+    if (auto reason = too_far(p)) return reason;
     if (device == "naive") return naive_declines(p);
     return {};
   }

@@ -20,10 +20,9 @@ void write_row(unsigned char* mask, const Args& a, int batch, int head, int quer
     }
     const Philox<Word> numbers = philox(load(low), load(high), a.seed);
     for (int place = 0; place < 8; ++place) {
-      const Word number = dropout_number(numbers, place);
+      const Lanes gone = dropped(a, dropout_number(numbers, place));
       for (int lane = 0; lane < lanes; ++lane)
-        if (const int slot = first + 8 * lane + place; slot < a.seq_k)
-          mask[slot] = number.r[lane] >= a.drop_below;
+        if (const int slot = first + 8 * lane + place; slot < a.seq_k) mask[slot] = gone.r[lane] == 0;
     }
   }
 }

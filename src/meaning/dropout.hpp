@@ -43,4 +43,14 @@ FLASHWAVE_RULE U dropout_number(const Philox<U>& x, int slot) {
   return slot % 2 ? word >> 16 : word & U(0xffffu);
 }
 
+// Whether dropout takes a slot with this number.
+template <class U>
+FLASHWAVE_RULE auto dropped(const Args& a, U number) {
+  return number < U(a.drop_below);
+}
+
+// What the weights that dropout leaves are multiplied by. Results take it at their end, in fp32: a weight
+// that is rounded to 16 bits is rounded without it.
+FLASHWAVE_RULE float kept_scale(const Args& a) { return a.drop_below ? a.keep_scale : 1.0f; }
+
 }  // namespace fw::FLASHWAVE_TARGET

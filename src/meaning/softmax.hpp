@@ -71,11 +71,22 @@ FLASHWAVE_RULE Total<V> finish(Row<V> row, V sink, Unit unit) {
   return {scale, top + V(ln_2) * log2(total)};
 }
 
+// An element of out, from what was summed and the row's Total::scale. An empty row is +0, and no weight of it
+// may turn an infinity into NaN.
+FLASHWAVE_RULE float output_value(float sum, float scale) { return scale == 0 ? 0.0f : sum * scale; }
+
 // P of a row whose lse is known (backward). Hidden scores are the caller's to remove: a scale may be
 // negative.
 template <class V>
 FLASHWAVE_RULE V probability(V score, V lse, Unit unit) {
   return exp2((score * V(unit.natural) - safe(lse)) * V(log2_e));
+}
+
+// dS, the gradient of a score, from its weight, the gradient of that weight, and the row's delta =
+// rowsum(out dout) - dlse.
+template <class V>
+FLASHWAVE_RULE V score_gradient(V p, V dp, V delta) {
+  return p * (dp - delta);
 }
 
 }  // namespace fw::FLASHWAVE_TARGET

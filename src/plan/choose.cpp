@@ -99,13 +99,7 @@ Status choose(const Problem& p, std::span<const Instance> instances, Plan& out) 
   out.splits = splits.count;
   out.split_keys = splits.keys;
   out.chunks = p.backward() ? choose_chunks(p) : 1;
-  Room room;
-  Workspace workspace;
-  FW_TRY(room_for(p, out, room));
-  FW_TRY(lay_out(p, room, workspace));
-  out.workspace = workspace.bytes;
-  out.partial_bytes = workspace.partial_bytes;
-  return {};
+  return reckon_workspace(out);
 }
 
 }  // namespace fw

@@ -51,4 +51,14 @@ Status lay_out(const Problem& p, const Room& room, Workspace& out) {
   return end.overflow() ? too_large("workspace") : Status();
 }
 
+Status reckon_workspace(Plan& plan) {
+  Room room;
+  Workspace workspace;
+  FW_TRY(room_for(plan.problem, plan, room));
+  FW_TRY(lay_out(plan.problem, room, workspace));
+  plan.workspace = workspace.bytes;
+  plan.partial_bytes = workspace.partial_bytes;
+  return {};
+}
+
 }  // namespace fw

@@ -26,4 +26,7 @@ struct Workspace {  // offsets in bytes
 };
 Status lay_out(const Problem& problem, const Room& room, Workspace& out);
 
+// The sizes that a plan states, from its problem and splits.
+Status reckon_workspace(Plan& plan);
+
 }  // namespace fw

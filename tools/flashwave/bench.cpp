@@ -11,6 +11,7 @@
 #include "support/console.hpp"
 #include "support/members.hpp"
 #include "support/outputs.hpp"
+#include "support/sample.hpp"
 #include "support/suites.hpp"
 #include "verbs.hpp"
 
@@ -29,29 +30,9 @@ struct Options {
   bool compares() const { return !against.empty(); }
 };
 
-constexpr double least_seconds = 0.05;  // of a measurement: short calls are repeated
-
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
-
-struct Sample {
-  std::vector<double> rounds;
-  void add(double value) { rounds.push_back(value); }
-  double last() const { return rounds.back(); }
-  double median() const {
-    std::vector<double> sorted = rounds;
-    std::sort(sorted.begin(), sorted.end());
-    const std::size_t n = sorted.size();
-    return n == 0 ? 0 : (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
-  }
-  // From the fastest round to the slowest, of the median.
-  double spread() const {
-    if (rounds.empty() || median() <= 0) return 0;
-    const auto [least, most] = std::minmax_element(rounds.begin(), rounds.end());
-    return (*most - *least) / median();
-  }
-};
 
 // One pass of a case on one device, ready to be called again and again.
 class Runner {

@@ -15,6 +15,7 @@
 #include "support/members.hpp"
 #include "support/on_device.hpp"
 #include "support/outputs.hpp"
+#include "support/sample.hpp"
 
 namespace tools {
 
@@ -154,13 +155,10 @@ Outcome time(const Case& c, const flashwave_device& device, int rounds, bool jso
   };
   double seconds = 0;
   for (int i = 0; i < 2; ++i) TOOLS_TRY(timed(1, seconds));
-  constexpr double least_seconds = 0.05;
   const int calls = static_cast<int>(std::clamp(least_seconds / std::max(seconds, 1e-6), 1.0, 1e5));
-  std::vector<double> all;
-  for (int round = 0; round < rounds; ++round) TOOLS_TRY(timed(calls, all.emplace_back()));
-  std::sort(all.begin(), all.end());
-  const double median = (all[(all.size() - 1) / 2] + all[all.size() / 2]) / 2;
-  const double spread = (all.back() - all.front()) / median, tflops = counts.flops / median * 1e-12;
+  Sample sample;
+  for (int round = 0; round < rounds; ++round) TOOLS_TRY(timed(calls, sample.rounds.emplace_back()));
+  const double median = sample.median(), spread = sample.spread(), tflops = counts.flops / median * 1e-12;
   if (json)
     fmt::print("{}\n", Json{{"problem", c.line},
                             {"device", device.name},

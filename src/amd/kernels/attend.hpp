@@ -29,7 +29,7 @@ FLASHWAVE_DEVICE void close_rows(const AttentionMachine<S>& m, const AttentionLa
     Row<Lane> row = m.row[r];
     row.sum.x = row_sum(row.sum.x);
     const Total<Lane> total = finish(row, Lane(sink_of(l, head)), m.unit);
-    const float scale = a.drop_below ? total.scale.x * a.keep_scale : total.scale.x;
+    const float scale = total.scale.x * kept_scale(a);
     if (!m.rows.there[r]) continue;
     const OutputRow to = output_row(l, m.sequence, split, query, head);
     if (lane_id() < 16) write_lse(to, total.lse.x);

@@ -72,6 +72,7 @@ struct Word {
 };
 FLASHWAVE_DEVICE Word operator^(Word a, Word b) { return Word(a.x ^ b.x); }
 FLASHWAVE_DEVICE Word operator&(Word a, Word b) { return Word(a.x & b.x); }
+FLASHWAVE_DEVICE bool operator<(Word a, Word b) { return a.x < b.x; }
 FLASHWAVE_DEVICE Word operator>>(Word a, int count) { return Word(a.x >> count); }
 FLASHWAVE_DEVICE void multiply_wide(Word a, u32 b, Word& high, Word& low) {
   const u64 product = (u64)a.x * b;

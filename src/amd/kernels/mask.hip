@@ -18,7 +18,7 @@ FLASHWAVE_DEVICE void mask(const amd::MaskLaunch& l) {
     const u64 call = counter + first / 8;
     const auto numbers = philox(Word((u32)call), Word((u32)(call >> 32)), a.seed);
     FLASHWAVE_EACH(place, 8)
-    if (first + place < a.seq_k) row[first + place] = dropout_number(numbers, place).x >= a.drop_below;
+    if (first + place < a.seq_k) row[first + place] = !dropped(a, dropout_number(numbers, place));
   }
 }
 

@@ -36,9 +36,6 @@ FLASHWAVE_DEVICE void write_lse(const OutputRow& to, float lse) {
   if (to.lse) *(FLASHWAVE_GLOBAL float*)to.lse = lse;
 }
 
-// An empty row is +0, and no weight of it may turn an infinity into NaN.
-FLASHWAVE_DEVICE float output_value(float sum, float scale) { return scale == 0 ? 0.0f : sum * scale; }
-
 template <class E, int Count>
 FLASHWAVE_DEVICE void write_as(const OutputRow& to, int d, const float (&x)[Count]) {
   auto* const at = (FLASHWAVE_GLOBAL typename E::Stored*)to.data + to.offset + d;

@@ -118,7 +118,7 @@ FLASHWAVE_DEVICE void drop_tile(ScoreTile<R, Blocks>& p, const Args& a, const Se
         FLASHWAVE_EACH(g, 4) {
           const Word number = dropout_number(numbers, g);  // slots g and 4 + g, by what stands in the words
           float& x = p[r][2 * pair + half][g];
-          x = number.x < a.drop_below ? 0.0f : x;
+          x = dropped(a, number) ? 0.0f : x;
         }
       }
     }

@@ -290,7 +290,7 @@ void decode_block(const Args& a, const ForwardTask& task, const Sequence& s, voi
   store(lse, total.lse);
   for (int r = 0; r < task.row_count; ++r) {
     float* row = scratch.out + r * padded(a.dim_v);
-    for (int i = 0; i < a.dim_v; ++i) row[i] = scale[r] == 0 ? 0.0f : row[i] * scale[r];
+    for (int i = 0; i < a.dim_v; ++i) row[i] = output_value(row[i], scale[r]);
     write_row<E>(row, lse[r], a, s, task, d.rows.query[r], d.rows.head[r], r);
   }
 }

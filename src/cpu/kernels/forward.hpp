@@ -237,8 +237,7 @@ FLASHWAVE_RULE void close_panel(ForwardPanel<P, W>& panel, const Args& a, const 
   for (int r = 0; r < panel.rows.count; ++r) {
     if (r % lanes == 0) to_rows(staging.rows, staging.stride, panel.out + r, W, a.dim_v);
     float* row = staging.row(r % lanes);
-    // An empty row is +0, and no weight of it may turn an infinity into NaN.
-    for (int d = 0; d < a.dim_v; ++d) row[d] = scale[r] == 0 ? 0.0f : row[d] * scale[r];
+    for (int d = 0; d < a.dim_v; ++d) row[d] = output_value(row[d], scale[r]);
     write_row<E>(row, lse[r], a, s, task, panel.rows.query[r], panel.rows.head[r],
                  first + r - task.row_begin);
   }

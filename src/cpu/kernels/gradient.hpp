@@ -70,12 +70,12 @@ FLASHWAVE_RULE void find_queries(const void** found, const Tensor& t, const Sequ
     found[r] = (const typename E::Stored*)t.data + query_offset(t, s, rows.query[r], rows.head[r]);
 }
 
-// What dropout multiplies each dP by: keep_scale or 0.
+// What dropout multiplies each dP by: kept_scale or 0.
 template <int W>
 FLASHWAVE_RULE void fill_kept(float* kept, const Args& a, const Sequence& s, const PanelRows<W>& rows,
                               Range keys) {
-  each_kept(a, s, rows, keys, [&](int key, int at, Lanes keep) {
-    store(kept + (i64)(key - keys.begin) * W + at, select(keep, Vec(a.keep_scale), Vec(0.0f)));
+  each_dropped(a, s, rows, keys, [&](int key, int at, Lanes gone) {
+    store(kept + (i64)(key - keys.begin) * W + at, select(gone, Vec(0.0f), Vec(kept_scale(a))));
   });
 }
 
@@ -107,7 +107,7 @@ struct Gradient {
         dp = dp * kept;
       }
     }
-    Vec ds = p * (dp - load(statistics.delta + lane));
+    Vec ds = score_gradient(p, dp, load(statistics.delta + lane));
     if (!whole) {
       const Lanes seen = sees(rows, lane, keys.begin + i);
       weight = select(seen, weight, Vec(0.0f));

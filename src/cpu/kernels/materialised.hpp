@@ -162,7 +162,7 @@ struct Materialised {
             select(sees(panel.rows, at, key),
                    probability(load(s + place), load(statistics.lse + at), unit_of(a.scale)), Vec(0.0f));
         store(s + place, p);
-        store(g + place, p * (load(g + place) - load(statistics.delta + at)));
+        store(g + place, score_gradient(p, load(g + place), load(statistics.delta + at)));
       }
   }
 

@@ -58,10 +58,10 @@ FLASHWAVE_RULE void hide_tile(float* s, const PanelRows<W>& rows, Range keys) {
   }
 }
 
-// Calls visit(key, at, kept) for every vector of weights of a tile; `kept` says which lanes dropout leaves.
+// Calls visit(key, at, gone) for every vector of weights of a tile; `gone` says which lanes dropout takes.
 template <int W, class Visit>
-FLASHWAVE_RULE void each_kept(const Args& a, const Sequence& s, const PanelRows<W>& rows, Range keys,
-                              Visit visit) {
+FLASHWAVE_RULE void each_dropped(const Args& a, const Sequence& s, const PanelRows<W>& rows, Range keys,
+                                 Visit visit) {
   for (int at = 0; at < W; at += lanes) {
     u64 counter[lanes];
     for (int i = 0; i < lanes; ++i)
@@ -75,22 +75,17 @@ FLASHWAVE_RULE void each_kept(const Args& a, const Sequence& s, const PanelRows<
         high[i] = (u32)((counter[i] + slot / 8) >> 32);
       }
       const Philox<Word> numbers = philox(load(low), load(high), a.seed);
-      for (; key < end; ++key)
-        visit(key, at, Word(a.drop_below - 1) < dropout_number(numbers, s.first_slot + key));
+      for (; key < end; ++key) visit(key, at, dropped(a, dropout_number(numbers, s.first_slot + key)));
     }
   }
 }
 
-// What the weights that dropout leaves are multiplied by. Results take it at their end, in fp32: a weight
-// that is rounded to 16 bits is rounded without it.
-FLASHWAVE_RULE float kept_scale(const Args& a) { return a.drop_below ? a.keep_scale : 1.0f; }
-
 template <int W>
 FLASHWAVE_RULE void drop_tile(float* p, const Args& a, const Sequence& s, const PanelRows<W>& rows,
                               Range keys) {
-  each_kept(a, s, rows, keys, [&](int key, int at, Lanes kept) {
+  each_dropped(a, s, rows, keys, [&](int key, int at, Lanes gone) {
     float* place = p + (i64)(key - keys.begin) * W + at;
-    store(place, select(kept, load(place), Vec(0.0f)));
+    store(place, select(gone, Vec(0.0f), load(place)));
   });
 }
 
